@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.verifying import complete_results
-from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Target, export, target_for
+from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
@@ -36,7 +36,8 @@ def add_arguments(parser: Parser) -> None:
         --top-k K  of each query, only ranks up to K; ties stay
         --separator S  between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are
             written here, a semicolon where they have a comma); between semicolons numbers have a decimal comma
-        --numbers  also the numbers of the vectors, a column for each, in Excel and CSV for Excel
+        --numbers  in Excel, also the numbers of the vectors, a column for each
+        --own-order  in Excel, all rows and columns of a ranking in the order of its file, with rank and score added
         --changed-since JOB  only what is new or changed since this earlier job; what is gone is listed in a file beside
             each
         --threshold SCORE  only scores from this one on
@@ -60,6 +61,7 @@ async def run(call: Call) -> int:
         threshold=call.threshold,
         columns=call.columns,
         has_numbers=call.numbers,
+        in_own_order=call.own_order,
     )
     if job.has_results:
         await asyncio.to_thread(complete_results, folder, job)
@@ -101,9 +103,12 @@ def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
     if (call.top_k is not None or call.threshold is not None) and not has_limits:
         raise usage_error("top_k_threshold_no_use_here")
-    if call.numbers and not any(target.can_have_numbers for target in targets):
-        raise usage_error("numbers_no_use_here_is_vectors")
-    if call.separator and not any(target.preset is Preset.EXCEL for target in targets):
+    has_workbook = any(target.is_workbook for target in targets)
+    if call.numbers and not (has_workbook and kind is Kind.EMBED):
+        raise usage_error("numbers_no_use_here_is")
+    if call.own_order and not (has_workbook and kind is Kind.RANK):
+        raise usage_error("own_order_no_use_here_is")
+    if call.separator and not any(target.has_separator for target in targets):
         raise usage_error("separator_no_use_here_is_csv")
 
 

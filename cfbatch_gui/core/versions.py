@@ -22,7 +22,6 @@ from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.reuse import NOTHING, Numbers, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.exports.csv_tables import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -429,7 +428,7 @@ def removed_list(found: ChangedSince, path: Path) -> Iterator[Path | None]:
 
     Raises UsageError for another file of that name, DiskFull.
     """
-    target, dialect = removed_path(path), Dialect(ExportOptions())
+    target, dialect = removed_path(path), Dialect()
     header = dialect.encode([_COLUMNS])
     if target.exists() and not _begins_with(target, header):
         raise UsageError(message("name_is_way_what_is_gone", name=target.name))

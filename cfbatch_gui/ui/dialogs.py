@@ -70,8 +70,10 @@ class Dialog(QDialog):
         self.setLayout(column((Roomy(self._content), 1), self._foot, gap=0))
 
     def fit(self) -> None:
-        """Become as large as the content wants, and never smaller than it was."""
+        """Become as large as the content wants, never smaller than it was, and stay on the screen."""
         self.resize(self.size().expandedTo(self.sizeHint()))
+        lowest = self.screen().availableGeometry().bottom() - self.height() - WIDE
+        self.move(self.x(), min(self.y(), max(WIDE, lowest)))
 
     def sizeHint(self) -> QSize:
         parts = (self._content, self._foot)

@@ -67,7 +67,7 @@ class HelpWindow(QDialog):
         self.page = _Page()
         self.page.setAccessibleName(self.tr("Help"))
         self.topics.currentRowChanged.connect(lambda row: self._read(list(Topic)[row]))
-        whole = split(self.topics, self.page, sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
+        whole = split(self.topics, self.page, name="help", sizes=(_TOPICS_WIDTH, _WIDTH - _TOPICS_WIDTH), stretched=1)
         self.setLayout(column(whole, gap=0))
 
     def show_topic(self, topic: Topic) -> None:
@@ -111,11 +111,12 @@ class _Page(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         if kind != QTextDocument.ResourceType.ImageResource.value:
             return None
-        path = QUrl(name).path()
         shade = "dark" if theme.colour("window").lightness() < 128 else "light"
-        try:
-            image = QImage(str(resource(f"help/pictures/{path}-{shade}.png")))
-        except FileNotFoundError:
+        file = f"{QUrl(name).path()}-{shade}.png"
+        image = QImage(str(resource("help/pictures") / language_in_use().code / file))
+        if image.isNull():
+            image = QImage(str(resource("help/pictures") / file))
+        if image.isNull():
             return None
         room = max(200, self.width() - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width())
         return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image

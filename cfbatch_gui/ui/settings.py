@@ -36,7 +36,7 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
 )
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.languages import language_in_use, languages, tr
+from cfbatch_gui.words.languages import languages, tr
 from cfbatch_gui.words.states import title_words
 
 CONNECTIONS, WINDOW, SPENDING, DATA = "connections", "window", "spending", "data"
@@ -65,18 +65,20 @@ class SettingsPage(_Leavable):
         connections: QWidget,
         *,
         choose_scheme: Callable[[str], object],
+        begin_again: Callable[[], object],
         show_traffic: Callable[[], object],
         back_up: Callable[[], object],
     ) -> None:
         super().__init__(tr("Settings"))
         self._program = program
+        self._language_of_window = program.settings.language
         self.header.add_button(self.done_button)
         self.tabs = Tabs()
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
         self.boxes: dict[str, CheckBox] = {}  # by the names of their settings
         self._add(CONNECTIONS, self.tr("Connections"), connections)
-        self._add(WINDOW, self.tr("Window"), self._window_page(choose_scheme))
+        self._add(WINDOW, self.tr("Window"), self._window_page(choose_scheme, begin_again))
         self._add(SPENDING, self.tr("Spending"), self._spending_page())
         self._add(DATA, self.tr("Data and privacy"), self._data_page(show_traffic, back_up))
         self.tabs.chosen.connect(lambda key: self._stack.setCurrentWidget(self._pages[key]))
@@ -103,41 +105,51 @@ class SettingsPage(_Leavable):
         self._pages[key] = page
         self._stack.addWidget(page)
 
-    def _box(self, setting: str, text: str) -> CheckBox:
+    def _tick(self, setting: str, text: str, about: str = "") -> QWidget:
         box = self.boxes[setting] = CheckBox(text)
         box.clicked.connect(lambda on: self._program.change_settings(**{setting: on}))
-        return box
+        return boxed(column(box, *([Label(about, "small", wrap=True)] if about else [])))
 
-    def _window_page(self, choose_scheme: Callable[[str], object]) -> QWidget:
+    def _window_page(self, choose_scheme: Callable[[str], object], begin_again: Callable[[], object]) -> QWidget:
         schemes = [(words, scheme) for scheme, words in scheme_words().items()]
         self.scheme = Choice(tr("Appearance"), schemes, choose_scheme)
-        appearance = Card(row(Label(tr("Appearance"), "part"), None, self.scheme, gap=WIDE))
         names = [(tr("Match system"), ""), *((language.name, language.code) for language in languages())]
         self.language = Choice(tr("Language"), names, self._choose_language)
-        self._later = Label("", "quiet", wrap=True)
-        self._later.hide()
-        language = Card(row(Label(tr("Language"), "part"), None, self.language, gap=WIDE), self._later)
-        on_desktop = self.tr("Tell me on the desktop when a job is finished or needs me")
-        notices = _card(self.tr("Notices"), self._box("system_notices", on_desktop))
-        waits = self._box("practice_waits", self.tr("Practice jobs take some seconds, as real ones take minutes"))
-        later = self.tr("Otherwise they are done at once. A change holds from the next start.")
-        practice = _card(self.tr("Practice service"), waits, _small(later))
-        developers = self._box("for_developers", self.tr("Show what developers need"))
-        what = self.tr(
-            "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the pages and"
-            " the entries of menus that belong to them."
+        changes = Label(self.tr("The language changes when the window opens again. Jobs go on."), "quiet", wrap=True)
+        self.again_button = Button(self.tr("Open it again now"), "refresh-cw", begin_again)
+        self._changes = boxed(row((changes, 1), self.again_button, gap=WIDE))
+        self._changes.hide()
+        return _page(
+            Card(row(Label(tr("Appearance"), "part"), None, self.scheme, gap=WIDE)),
+            Card(row(Label(tr("Language"), "part"), None, self.language, gap=WIDE), self._changes),
+            _card(
+                self.tr("Notices"),
+                self._tick("system_notices", self.tr("Tell me on the desktop when a job is finished or needs me")),
+            ),
+            _card(
+                self.tr("Practice service"),
+                self._tick(
+                    "practice_waits",
+                    self.tr("Practice jobs take some seconds, as real ones take minutes"),
+                    self.tr("Otherwise they are done at once. A change holds from the next start."),
+                ),
+            ),
+            _card(
+                self.tr("For developers"),
+                self._tick(
+                    "for_developers",
+                    self.tr("Show what developers need"),
+                    self.tr(
+                        "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the"
+                        " pages and the entries of menus that belong to them."
+                    ),
+                ),
+            ),
         )
-        for_developers = _card(self.tr("For developers"), developers, _small(what))
-        return _page(appearance, language, notices, practice, for_developers)
 
     def _choose_language(self, code: str) -> None:
         self._program.change_settings(language=code)
-        words = self.tr("From the next start on, CF Batch has the language of your system.")
-        if code:
-            pattern = self.tr("From the next start on, CF Batch speaks {language}.")
-            words = pattern.format(language=self.language.currentText())
-        self._later.setText(words)
-        self._later.setVisible(code != language_in_use().code)
+        self._changes.setVisible(code != self._language_of_window)
 
     def _spending_page(self) -> QWidget:
         self.budget = BudgetFields()
@@ -146,7 +158,7 @@ class SettingsPage(_Leavable):
             "Nothing is forbidden: above these amounts the program asks once more before it sends. The terminal program"
             " keeps to them too. A day is a day of UTC, as Cloudflare counts."
         )
-        return _page(_card(self.tr("Ask before spending more than"), self.budget, _small(about)))
+        return _page(_card(self.tr("Ask before spending more than"), self.budget, Label(about, "small", wrap=True)))
 
     def _data_page(self, show_traffic: Callable[[], object], back_up: Callable[[], object]) -> QWidget:
         folder = str(self._program.paths.root)
@@ -154,28 +166,33 @@ class SettingsPage(_Leavable):
         show = LinkButton(self.tr("Show folder"), on_click=lambda: QDesktopServices.openUrl(address))
         begins = self.tr("A dialog for files begins in the folder that was last used for files of that kind.")
         self.forget_folders = LinkButton(self.tr("Forget these folders"), on_click=self._forget_folders)
-        where = _card(
-            self.tr("Where jobs are kept"),
-            row((ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
-            _small(begins),
-            row(self.forget_folders, None),
-            row(LinkButton(self.tr("Back up all jobs…"), "archive", back_up), None),
-        )
         goes = self.tr(
             "Texts go to the connection of their job when you send it, and nowhere else. The program counts nothing and"
             " looks for no updates."
         )
-        forget = self._box(
-            "forget_after_export", self.tr("Remove the texts of a finished job once all of it was exported")
-        )
-        stays = self.tr(
-            "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row. The job cannot"
-            " be sent again after that."
-        )
         self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity", show_traffic)
-        about = Label(goes, "quiet", wrap=True)
-        privacy = _card(self.tr("Privacy"), about, forget, _small(stays), row(self.traffic_link, None))
-        return _page(where, privacy)
+        return _page(
+            _card(
+                self.tr("Where jobs are kept"),
+                row((ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
+                Label(begins, "small", wrap=True),
+                row(self.forget_folders, None),
+                row(LinkButton(self.tr("Back up all jobs…"), "archive", back_up), None),
+            ),
+            _card(
+                self.tr("Privacy"),
+                Label(goes, "quiet", wrap=True),
+                self._tick(
+                    "forget_after_export",
+                    self.tr("Remove the texts of a finished job once all of it was exported"),
+                    self.tr(
+                        "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row."
+                        " The job cannot be sent again after that."
+                    ),
+                ),
+                row(self.traffic_link, None),
+            ),
+        )
 
     def _forget_folders(self) -> None:
         self._program.change_settings(folders={}, last_folder="")
@@ -184,10 +201,6 @@ class SettingsPage(_Leavable):
 
 def _card(title: str, *items: Item) -> Card:
     return Card(Label(title, "part"), *items)
-
-
-def _small(text: str) -> Label:
-    return Label(text, "small", wrap=True)
 
 
 def _page(*cards: QWidget) -> QWidget:

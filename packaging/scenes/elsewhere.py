@@ -58,7 +58,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     await person.type("Address", worker.url.removesuffix("/client/v4"))
     await person.type("Secret", stand_ins.SECRET)
     await person.click("Save the Worker…")
-    await person.until_sees("Give it a secret")
+    await person.until_sees("Or do it by hand")
     await take(stage, "other-guide")
     await person.press(Qt.Key.Key_Escape)
     await person.click("Save and test")

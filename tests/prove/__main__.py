@@ -25,9 +25,8 @@ os.environ |= {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import practice_service, read_until
 from tests.prove import account, compare, power
-from tests.prove.compare import written_tokens
+from tests.prove.compare import Report
 from tests.prove.mutants import IN_THE_ACCOUNT, ORDER, Mutant, flush_mutants
-from tests.prove.report import Report
 from tests.prove.scenes import KINDS, ROWS, SCENES, Bench, catch
 from tests.prove.world import Service
 
@@ -50,11 +49,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="cfbatch-prove-"))
     started = time.monotonic()
     report = _prove(asked, folder)
-    report.seconds = time.monotonic() - started
-    if asked.json:
-        report.save(asked.json)
-    print("\n".join(report.lines()))  # noqa: T201
-    print(f"\n{report.kills:,} kills in {report.seconds:.0f} s; seed {asked.seed}.", flush=True)  # noqa: T201
+    print(f"{report} in {time.monotonic() - started:.0f} s; seed {asked.seed}.", flush=True)  # noqa: T201
     if report.is_clean:
         shutil.rmtree(folder, ignore_errors=True)
         return 0
@@ -69,23 +64,15 @@ def _prove(asked: argparse.Namespace, folder: Path) -> Report:
         compare.vectors()
         gc.collect()
         gc.freeze()  # children share these pages
-        benches = [
-            Bench(
-                folder / f"worker {number}",
-                services[number % 2],
-                slow,
-                asked.seed * 1000 + number,
-                number,
-                asked.workers,
-                asked.every,
-            )
-            for number in range(asked.workers)
-        ]
+        benches = []
+        for number in range(asked.workers):
+            place = folder / f"worker {number}", services[number % 2], slow, asked.seed * 1000 + number
+            benches.append(Bench(*place, number, asked.workers, asked.every))
         report = Report()
         with ProcessPoolExecutor(asked.workers, get_context("fork")) as workers:
             for part in workers.map(partial(_work, asked), benches):
                 report.take_in(part)
-    report.part("searched for the token").add("", written_tokens(folder))
+    report.parts["searched for the token"].add("", compare.written_tokens(folder))
     return report
 
 
@@ -117,10 +104,10 @@ def _run_undisturbed(bench: Bench) -> None:
     """Assert that the program works when it is not killed, without which later findings would mean nothing."""
     for kind in KINDS:
         world = bench.world(0)
-        ended = world.start(world.new_job(kind, rows=ROWS, with_output=True))
-        found = world.settle()
-        assert ended.status == 0 and not found, f"{found} {(world.root / 'child.log').read_text()}"
-        world.remove()
+        status = world.start(world.new_job(kind, rows=ROWS, with_output=True))
+        world.settle()
+        assert status == 0 and not world.found, f"{world.found} {world.log.read_text()}"
+        shutil.rmtree(world.root)
 
 
 @contextmanager
@@ -147,7 +134,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=3 * (os.cpu_count() or 1), help="processes side by side (default: %(default)s)")
     add("--seed", type=int, default=time.time_ns() % 1_000_000, help="repeats the random choices of an earlier run")
     add("--every", type=int, default=1, metavar="N", help="only every Nth step, power cut and mutant")
-    add("--json", type=Path, metavar="FILE", help="write the report there too")
     return parser
 
 

@@ -15,7 +15,6 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -30,31 +29,22 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, practice_service
-from tests.prove import child
-from tests.prove.child import Command, Prepare, put
-from tests.prove.compare import MODEL, Breach, Finding, write_input
+from tests.prove import world as program
+from tests.prove.compare import MODEL, Breach, Finding, command_of, write_input
 from tests.prove.mutants import Mutant
 from tests.prove.scenes import KINDS, Bench
-from tests.prove.world import Service, World
+from tests.prove.world import Command, Prepare, Service, World, end_child, nothing, put, wait_for_child
 from tests.support.practice import Accepted, accepted
 from tests.worker.collecting_runtime import CollectingRuntime
-from tests.worker.runtime import SECRET
 
 CONNECTION = "account"
 SECONDS = 0.15  # for which a batch is queued, and then running
 FIRST_CHECK = 0.06  # seconds; the Worker takes 0.05 and more
 PATIENCE = 60.0  # seconds until a program that does not end is stuck
-_MOST_TRIES = 8  # decisions about unknown outcomes, until a job is at its end
+SPAN = 1.0  # seconds between two kills, at most
+_MOST_TRIES = 8  # decisions about unknown outcomes, until a job is at its end; jobs until a mutant is caught
 _TOLD = frozenset({"", collecting.NOT_HANDED_OVER, collecting.STOPPED})  # what may have become of a shard by a kill
 _BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
-
-
-class Killed(StrEnum):
-    """What is killed at a moment."""
-
-    PROGRAM = "the program"
-    RUNTIME = "the runtime"
-    BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +54,9 @@ class Account:
     runtime: CollectingRuntime
     service: Service
 
-    def left(self) -> list[str]:
-        """The keys of what is in the bucket."""
-        return sorted(self.runtime.order("listObjects")["keys"])
-
-    def empty(self) -> None:
-        """Remove whatever a round has left, so that the next one has an account without it."""
-        for key in self.left():
-            kind, job, shard = key.split("/")[:3]
-            if kind == "orders":
-                headers = {"Authorization": f"Bearer {SECRET}"}
-                address = f"{self.runtime.address}/collect/{job}/{shard}"
-                urllib.request.urlopen(urllib.request.Request(address, None, headers, method="DELETE")).close()
-        for key in self.left():
-            self.runtime.order("deleteObjects", keys=[key])
+    def left(self, job_id: str) -> list[str]:
+        """The keys of what is in the bucket of a job."""
+        return sorted(key for key in self.runtime.order("listObjects")["keys"] if key.split("/")[1] == job_id)
 
     def answer(self, request_id: str) -> bytes:
         """What the service itself answers for a batch, as the Worker passes it on."""
@@ -110,45 +89,32 @@ class AccountWorld(World):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._before = len(accepted(self.service.folder))
+        self._before = {each: len(accepted(self.service.folder, is_queued=each)) for each in (True, False)}
         self.paths.create()
         address = self.at.runtime.address
         worker = SavedConnection(CONNECTION, "My Worker", "worker", url=address, collects=True)
         Settings(connections=(worker,)).save(self.paths.settings)
 
-    @property
-    def accepted(self) -> list[Accepted]:
+    def accepted(self, *, is_queued: bool = True) -> list[Accepted]:
         """What the service accepted since this world was made: it is the only one that is at work there."""
-        return accepted(self.service.folder)[self._before :]
+        return accepted(self.service.folder, is_queued=is_queued)[self._before[is_queued] :]
 
     def new_account_job(self, kind: Kind, *, rows: int) -> Command:
         """`cfbatch run` through the Worker."""
         path = write_input(self.root / "job.csv", kind, self.rng, rows=rows)
-        words = ("run", path, f"--{kind.value}", "--connection", CONNECTION, "--model", MODEL, "--name", "job")
-        return child.cfbatch(*words, "--data-dir", self.paths.root)
+        return self.cfbatch(*command_of(path, kind, "job", CONNECTION))
 
     def go_on(self) -> Command:
         """The next start: of the terminal, or as the window does it."""
         return self.resume() if self.rng.random() < 0.5 else lambda: asyncio.run(_as_in_the_window(self.paths.root))
 
-    def kill(self, what: Killed, process: int) -> None:
-        """Kill the program, the runtime, or both."""
-        if what is not Killed.PROGRAM:
-            self.at.runtime.kill()
-        if what is Killed.RUNTIME:
-            self.kills += 1
-        else:
-            self.end(process, kill_after=0.0)
-
-    def settle(self) -> list[Finding]:
+    def settle(self) -> None:
         """As `World.settle`; with what the account has left, and the answers beside those of the service."""
-        found = super().settle()
-        jobs = self.jobs()
-        for job in jobs:
-            found += self._answers(job)
-        if all(batch.state.is_final for job in jobs for batch in job.batches):
-            found += [Finding(Breach.STRAY, f"{key} is still in the account") for key in self.at.left()]
-        return found
+        super().settle()
+        for job in self.jobs():
+            self.found += self._answers(job)
+            if all(batch.state.is_final for batch in job.batches):
+                self.found += [Finding(Breach.STRAY, f"{key} is still in the account") for key in self.at.left(job.id)]
 
     def _answers(self, job: Job) -> Iterator[Finding]:
         folder = JobFolder(self.paths.job(job.id))
@@ -183,7 +149,7 @@ async def _as_in_the_window(root: Path) -> int:
 
 def quicken() -> None:
     """Small shards, soon looked at."""
-    put(child, "FIRST_CHECK", FIRST_CHECK)
+    put(program, "FIRST_CHECK", FIRST_CHECK)
     put(requests, "MAX_TEXTS_PER_BATCH", 7)
     put(states, "FREE_BATCHES", 2)  # batches of one shard
     put(submitting, "FIRST_WAIT", 0.2)
@@ -199,31 +165,27 @@ def collect(bench: Bench, rounds: int, mutants: Sequence[Mutant]) -> None:
     """So many rounds, one after the other, then rounds with mutants until each is caught; in one account."""
     if not rounds and not mutants:
         return
-    span = 1.0  # seconds, as in `scenes.submit_at_random`
     with bench.timed("the account collects") as part, opened(bench.folder / "account") as account:
         for number in range(rounds):
             seed = bench.seed * 1_000_003 + number
-            world, found = _world(bench, account, seed), list[Finding]()
-            span *= 1.02 if _round(world, span, found) else 0.9
+            world = _world(bench, account, seed)
+            _round(world)
             part.tried += 1
-            bench.close(part, world, f"seed {seed}", found)
-            if found or account.left():  # a job that has not come to its end keeps its copies
-                account.empty()
+            bench.close(part, world, f"seed {seed}")
         for mutant in mutants:
-            caught = (each for each in _mutant_findings(bench, account, mutant) if each.breach is mutant.breach)
-            bench.report.add_catch(mutant.name, "the account collects", next(caught, None))
+            caught = any(each.breach is mutant.breach for each in _mutant_findings(bench, account, mutant))
+            bench.report.catches.append((mutant.name, str(mutant.breach) if caught else "", "the account collects"))
 
 
 def _mutant_findings(bench: Bench, account: Account, mutant: Mutant) -> Iterator[Finding]:
     for number in range(_MOST_TRIES):
         world = _world(bench, account, number, mutant.install)
         world.start(world.new_account_job(KINDS[number % 2], rows=40))
-        found = world.settle()
-        account.empty()
-        yield from found
+        world.settle()
+        yield from world.found
 
 
-def _world(bench: Bench, account: Account, seed: int, prepare: Prepare = child.nothing) -> AccountWorld:
+def _world(bench: Bench, account: Account, seed: int, prepare: Prepare = nothing) -> AccountWorld:
     def both() -> None:
         quicken()
         prepare()
@@ -231,36 +193,37 @@ def _world(bench: Bench, account: Account, seed: int, prepare: Prepare = child.n
     return AccountWorld(bench.new_root(), account.service, random.Random(seed), both, at=account)
 
 
-def _round(world: AccountWorld, span: float, found: list[Finding]) -> bool:
-    """Send a job and disturb it, then let it come to its end. Whether the first kill was in time."""
+def _round(world: AccountWorld) -> None:
+    """Send a job and disturb it, then let it come to its end."""
     rng = world.rng
     process = world.begin(world.new_account_job(rng.choice(KINDS), rows=rng.randint(7, 90)))
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
-        if child.wait(process, rng.uniform(0.0, span)) is not None:
+        if wait_for_child(process, rng.uniform(0.0, SPAN)) is not None:
             break
-        process = _disturbed(world, rng.choice(tuple(Killed)), process, found)
+        process = _disturbed(world, process, program=rng.random() < 0.67, runtime=rng.random() < 0.67)
     else:
-        if child.end(process, patience=PATIENCE).was_killed:
-            found.append(Finding(Breach.STUCK, "the program did not come to an end"))
-    was_killed = world.kills > 0
-    found += world.settle()
+        if end_child(process, patience=PATIENCE) < 0:
+            world.found.append(Finding(Breach.STUCK, "the program did not come to an end"))
+    world.settle()
     for _ in range(_MOST_TRIES):
         decision = world.decision()
         if decision is None:
             break
-        world.start(decision, kill_after=rng.choice((None, rng.uniform(0.0, span))))
-        found += world.settle()
-    return was_killed
+        world.start(decision, kill_after=rng.choice((None, rng.uniform(0.0, SPAN))))
+        world.settle()
 
 
-def _disturbed(world: AccountWorld, what: Killed, process: int, found: list[Finding]) -> int:
+def _disturbed(world: AccountWorld, process: int, *, program: bool, runtime: bool) -> int:
     """Kill, look, and start again what was killed; the process id of the program from now on."""
-    world.kill(what, process)
-    if what is not Killed.RUNTIME:
-        found += world.look()
+    world.kills += program or runtime
+    if runtime:
+        world.at.runtime.kill()
+    if program:
+        end_child(process, kill_after=0.0)
+        world.look()
     if world.rng.random() < 0.3:
         time.sleep(world.rng.uniform(0.0, 0.5))  # the account goes on alone, or the program, or nobody
-    if what is not Killed.PROGRAM:
+    if runtime:
         world.at.runtime.start()
         world.at.runtime.wake()
-    return process if what is Killed.RUNTIME else world.begin(world.go_on())
+    return world.begin(world.go_on()) if program else process

@@ -1,14 +1,15 @@
 """Comparison of the program's data with what the practice service accepted, and with the right value of each text.
 
+What was found is put together from all processes and printed as tables.
+
 The values come from the practice service's own model, one text at a time, so that none can be confused.
 """
 
-import gzip
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from hashlib import sha256
@@ -32,17 +33,22 @@ from tests.support.practice import Accepted
 
 MODEL = "@cf/baai/bge-m3"
 
-_SUBJECTS = (
-    *("cat", "train", "cloud", "llama", "orange", "violin"),
-    *("river", "bakery", "comet", "ledger", "harbour", "cactus"),
-)
-_VERBS = (
-    *("sleeps under", "argues with", "was painted by", "outran"),
-    *("once belonged to", "waits behind", "melted near", "sings about"),
-)
-QUERIES = tuple(f"Which {subject} is meant?" for subject in _SUBJECTS[:6])
-_PAIRS = tuple((first, second) for first in _SUBJECTS[:8] for second in _SUBJECTS[8:])
-TEXTS = tuple(f"The {first} {verb} the {second}." for (first, second), verb in zip(_PAIRS, _VERBS * 4, strict=True))
+_WORDS = [
+    "cat",
+    "train",
+    "cloud",
+    "llama",
+    "orange",
+    "violin",
+    "river",
+    "bakery",
+    "comet",
+    "ledger",
+    "harbour",
+    "cactus",
+]
+QUERIES = tuple(f"Which {word} is meant?" for word in _WORDS[:6])
+TEXTS = tuple(f"The {one} once belonged to the {other}." for one in _WORDS[:8] for other in _WORDS[8:])
 
 
 @cache
@@ -82,10 +88,9 @@ def write_input(path: Path, kind: Kind, rng: random.Random, *, rows: int) -> Pat
     return path
 
 
-def command_of(path: Path, kind: Kind, name: str, outputs: Sequence[Path] = ()) -> list[object]:
+def command_of(path: Path, kind: Kind, name: str, connection: str = "cloudflare") -> list[object]:
     """The arguments of `cfbatch run` for a file."""
-    outs = [word for output in outputs for word in ("--out", output)]
-    return ["run", path, f"--{kind.value}", "--connection", "cloudflare", "--model", MODEL, "--name", name, *outs]
+    return ["run", path, f"--{kind.value}", "--connection", connection, "--model", MODEL, "--name", name]
 
 
 class Breach(StrEnum):
@@ -138,7 +143,8 @@ class Comparison:
                 jobs = [job for job in ledger.jobs() if job.is_sent]
         except UserError as error:
             return [Finding(Breach.LOST, f"the ledger cannot be read: {error.message} {error.detail}")]
-        return [*self._batches(jobs), *self._ids(jobs), *self._data(jobs), *(self._unsettled(jobs) if settled else ())]
+        values = (finding for job in jobs for finding in self._values(job))
+        return [*self._batches(jobs), *self._ids(jobs), *values, *(self._unsettled(jobs) if settled else ())]
 
     def _batches(self, jobs: list[Job]) -> Iterator[Finding]:
         by_hash = Counter(each.sha256 for each in self.accepted)
@@ -183,21 +189,14 @@ class Comparison:
     def _ids(self, jobs: list[Job]) -> Iterator[Finding]:
         """Findings for request ids in the ledger that are not in submissions.jsonl."""
         written = {(each.attempt, each.request_id, each.sha256) for each in submissions(self.paths.submissions)}
-        for batch in _batches_of(jobs):
-            if batch.at_once:
-                continue
-            if batch.state in _KNOWN and (batch.attempt, batch.request_id, batch.sha256) not in written:
+        for batch in (batch for job in jobs for batch in job.batches if batch.state in _KNOWN and not batch.at_once):
+            if (batch.attempt, batch.request_id, batch.sha256) not in written:
                 what = f"batch {batch.job_id}/{batch.number}, {batch.state.value}"
                 yield Finding(Breach.LOST, f"{what}: its id is not in submissions.jsonl")
 
-    def _data(self, jobs: list[Job]) -> Iterator[Finding]:
-        for job in jobs:
-            folder = self._folder(job)
-            done = {batch.number for batch in job.batches if batch.state is BatchState.DONE}
-            yield from self._values(folder, job, done)
-
-    def _values(self, folder: JobFolder, job: Job, done: set[int]) -> Iterator[Finding]:
+    def _values(self, job: Job) -> Iterator[Finding]:
         """Findings for values of another text, for values without an answer on disk, and for missing values."""
+        folder, done = self._folder(job), {each.number for each in job.batches if each.state is BatchState.DONE}
         with folder.open(read_only=True) as database:
             rows = database.execute(
                 "SELECT i.item_no, r.batch, r.state, q.text, t.text, i.score FROM items i JOIN requests r"
@@ -207,7 +206,9 @@ class Comparison:
         is_stored = job.kind is Kind.EMBED and any(state == "done" for _, _, state, *_ in rows)
         vectors = np.load(folder.vectors) if is_stored and folder.vectors.exists() else None
         for batch in {row[1] for row in rows if row[2] == "done"} - {NOT_SENT}:
-            if not _is_whole_reply(folder.reply(batch)):
+            try:
+                folder.read_reply(batch)
+            except (OSError, EOFError):
                 yield Finding(Breach.LOST, f"batch {job.id}/{batch}: stored from an answer that is not on disk")
         for item_no, batch, state, query, text, score in rows:
             what = f"item {item_no} of {job.id}/{batch} ({state})"
@@ -250,13 +251,66 @@ def written_tokens(folder: Path) -> list[Finding]:
     return [Finding(Breach.TOKEN, str(hit)) for hit in sorted(search.hits)]
 
 
-def _batches_of(jobs: list[Job]) -> Iterator[Batch]:
-    return (batch for job in jobs for batch in job.batches)
+# The report
+
+MOST_WORDS = 30  # findings that are printed individually
 
 
-def _is_whole_reply(path: Path) -> bool:
-    try:
-        gzip.decompress(path.read_bytes())
-    except (OSError, EOFError):
-        return False
-    return True
+@dataclass
+class Part:
+    """What one scene came to. `tried` counts states after a power cut, and rounds in the account."""
+
+    kills: int = 0
+    tried: int = 0
+    seconds: float = 0.0
+    found: list[Finding] = field(default_factory=list)
+
+    def add(self, where: str, found: Sequence[Finding]) -> None:
+        """Add findings; `where` is the folder in which they can be inspected."""
+        self.found += [Finding(each.breach, f"{each.words} ({where})") for each in found]
+
+
+@dataclass
+class Report:
+    """The results of all scenes, and of all mutants: each with the breach as which it was caught, or "", and where."""
+
+    parts: defaultdict[str, Part] = field(default_factory=lambda: defaultdict(Part))
+    catches: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def take_in(self, other: "Report") -> None:
+        """Add another process's results."""
+        for name, part in other.parts.items():
+            mine = self.parts[name]
+            mine.kills += part.kills
+            mine.tried += part.tried
+            mine.seconds = max(mine.seconds, part.seconds)  # they work at the same time
+            mine.found += part.found
+        self.catches += other.catches
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found in the unchanged program, and every mutant was caught."""
+        return not any(part.found for part in self.parts.values()) and all(how for _, how, _ in self.catches)
+
+    def __str__(self) -> str:
+        rows: list[Sequence[object]] = [["", "kills", "tried", *(breach.value for breach in Breach), "seconds"]]
+        words = []
+        for name, part in self.parts.items():
+            counts = Counter(each.breach for each in part.found)
+            rows.append([name, part.kills, part.tried, *(counts[each] for each in Breach), round(part.seconds)])
+            words += [f"{name}: {each.breach.value}: {each.words}" for each in part.found]
+        caught = [["mutant", "caught as", "at"], *([name, how or "NOT CAUGHT", at] for name, how, at in self.catches)]
+        kills, found = sum(part.kills for part in self.parts.values()), len(words)
+        end = f"{kills:,} kills, {found:,} findings, {len(self.catches)} mutants"
+        return "\n".join([*_table(rows), "", *_table(caught), "", *words[:MOST_WORDS], end])
+
+
+def _table(rows: Sequence[Sequence[object]]) -> list[str]:
+    """The lines of a table; numbers are aligned on the right."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return ["  ".join(map(_padded, row, widths)).rstrip() for row in texts]
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell.rjust(width) if cell.isdigit() else cell.ljust(width)

@@ -4,21 +4,20 @@ import io
 import json
 import os
 import shutil
+import signal
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from cfbatch_gui.cli import export as export_command
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS
-from tests.prove import child
-from tests.prove.child import wrap
 from tests.prove.compare import Breach, Finding, unfinished_files
 from tests.prove.steps import Hit, Step, after_call, before_call, half_written
-from tests.prove.world import World
+from tests.prove.world import Command, Prepare, World, nothing, wrap
 
 OLD = b"what the user had before\n"
 SUFFIXES = {(target.kind, target.name): "" if target.is_folder else target.suffixes[0] for target in TARGETS}
@@ -32,10 +31,10 @@ STEPS: dict[str, Callable[[Hit], None]] = {
     "a file in its place": after_call(Path, "replace"),
     "an old file removed": after_call(Path, "unlink"),
 }
+Files = dict[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportCase:
+class ExportCase(NamedTuple):
     """A form of export, and whether an older one is to be replaced. A folder's name has no suffix."""
 
     kind: Kind
@@ -52,9 +51,7 @@ class Exporting:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._ids: dict[Kind, str] = {}
-        self._whole: dict[ExportCase, dict[str, bytes]] = {}
-        self._seconds: dict[ExportCase, float] = {}
+        self._whole: dict[ExportCase, Files] = {}
         for kind in Kind:
             command = world.new_job(kind, rows=60)
             with (world.root / f"{list(world.owed)[-1]}.csv").open("a", encoding="utf-8") as file:
@@ -68,53 +65,47 @@ class Exporting:
         for case in cases:
             log = self.world.root / "steps"
             log.unlink(missing_ok=True)
-            self._export_whole(case, lambda: _count(log))  # noqa: B023 - called at once
+            self._export_whole(case, partial(_count, log))
             for step, count in Counter(log.read_text().splitlines()).items():
                 yield from ((case, step, turn) for turn in range(1, count + 1))
 
-    def kill_at_random(self) -> list[Finding]:
+    def kill_at_random(self) -> None:
         """Kill an export at a moment between the writer's call and its end."""
         case = self.world.rng.choice(self.cases)
-        self._export_whole(case)
         self._prepare(case)
-        begun, saying = os.pipe()
-        process = self.world.begin(
-            self._command(case),
-            prepare=lambda: wrap(export_command, "export", before=lambda *_, **__: os.write(saying, b"!")),
-        )
-        os.close(saying)
-        os.read(begun, 1)
-        os.close(begun)
-        self.world.end(process, kill_after=self.world.rng.uniform(0.0, self._seconds[case]))
-        return self._look(case)
+        seconds = self.world.rng.uniform(0.0, self.world.spans["export"])
 
-    def kill_at(self, case: ExportCase, step: str, turn: int) -> list[Finding]:
-        self._export_whole(case)
+        def in_a_while(*_: object, **__: object) -> None:
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))  # whose signal ends the process on the spot
+
+        status = self.world.start(self._command(case), lambda: wrap(export_command, "export", before=in_a_while))
+        self.world.spans["export"] *= 1.01 if status < 0 else 0.92
+        self._look(case)
+
+    def kill_at(self, case: ExportCase, step: str, turn: int) -> None:
         self._prepare(case)
-        ended = self.world.start(self._command(case), prepare=lambda: Step(step, STEPS[step]).arm(turn))
-        unreached = [] if ended.was_killed else [Finding(Breach.UNREACHED, f"{case}: never came to “{step}”")]
-        return [*unreached, *self._look(case)]
+        if self.world.start(self._command(case), lambda: Step(step, STEPS[step]).arm(turn)) >= 0:
+            self.world.found.append(Finding(Breach.UNREACHED, f"{case}: never came to “{step}”"))
+        self._look(case)
 
-    def _export_whole(self, case: ExportCase, prepare: child.Prepare = child.nothing) -> None:
-        """Export once without a kill, to know the files and the duration; with `prepare` again."""
-        if case in self._whole and prepare is child.nothing:
-            return
-        new = ExportCase(case.kind, case.form, with_old=False)
+    def _export_whole(self, case: ExportCase, prepare: Prepare = nothing) -> None:
+        """Export once without a kill, to know the files."""
         if case.with_old:
-            self._export_whole(new)
-            self._whole[case] = self._whole[new]
             self._prepare(case)
-        ended = self.world.start(self._command(case), prepare=prepare)
-        assert ended.status == 0, f"{case}: {(self.world.root / 'child.log').read_text()}"
+        assert self.world.start(self._command(case), prepare) == 0, f"{case}: {self.world.log.read_text()}"
         self._whole[case] = {name: (self.world.out / name).read_bytes() for name in self._names(case)}
-        self._seconds[case] = ended.seconds
 
-    def _command(self, case: ExportCase) -> child.Command:
-        to = ("--format", case.form, "--out", self.world.out / case.name, "--data-dir", self.world.paths.root)
-        return child.cfbatch("export", self._ids[case.kind], *to)
+    def _command(self, case: ExportCase) -> Command:
+        return self.world.cfbatch(
+            "export", self._ids[case.kind], "--format", case.form, "--out", self.world.out / case.name
+        )
 
     def _prepare(self, case: ExportCase) -> None:
         """Remove the exported files, or replace them by older files of the same names."""
+        new = case._replace(with_old=False)
+        if new not in self._whole:
+            self._export_whole(new)
+        self._whole.setdefault(case, self._whole[new])
         for name in self._names(case):
             (self.world.out / name).unlink()
         shutil.rmtree(self.world.out / case.name, ignore_errors=True)
@@ -122,10 +113,9 @@ class Exporting:
             (self.world.out / name).parent.mkdir(exist_ok=True)
             (self.world.out / name).write_bytes(OLD)
 
-    def _look(self, case: ExportCase) -> list[Finding]:
+    def _look(self, case: ExportCase) -> None:
         """Each file must be the old or the new one, and a manifest means that all files are of one export."""
-        found, are_new = [], {}
-        manifest = f"{case.name}.manifest.json"
+        are_new, manifest = {}, f"{case.name}.manifest.json"
         for name, new in self._whole[case].items():
             path = self.world.out / name
             content = path.read_bytes() if path.exists() else None
@@ -133,14 +123,16 @@ class Exporting:
             is_old = content == (OLD if case.with_old else None) or (name == manifest and content is None)
             if not are_new[name] and not is_old:
                 size = "absent" if content is None else f"{len(content)} bytes"
-                found.append(Finding(Breach.TORN, f"{case}: {name} is {size}"))
+                self._torn(f"{case}: {name} is {size}")
         if (self.world.out / manifest).exists() and len(set(are_new.values())) > 1:
-            found.append(Finding(Breach.TORN, f"{case}: a manifest beside files that it does not speak of"))
-        files = [is_new for name, is_new in are_new.items() if name != manifest]
-        if are_new.get(case.name) and not all(files):
-            found.append(Finding(Breach.TORN, f"{case}: new, and what belongs to it is not"))
+            self._torn(f"{case}: a manifest beside files that it does not speak of")
+        if are_new.get(case.name) and not all(is_new for name, is_new in are_new.items() if name != manifest):
+            self._torn(f"{case}: new, and what belongs to it is not")
         self.world.start(self.world.resume())
-        return found + unfinished_files(self.world.out, self.world.root / "tmp", self.world.paths.root)
+        self.world.found += unfinished_files(self.world.out, self.world.root / "tmp", self.world.paths.root)
+
+    def _torn(self, words: str) -> None:
+        self.world.found.append(Finding(Breach.TORN, words))
 
     def _names(self, case: ExportCase) -> list[str]:
         """The names of the existing files of this form, with "/" between folders."""

@@ -19,13 +19,13 @@ from typing import Any, BinaryIO, Literal
 import cfbatch_gui
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.run import collecting, runner
+from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store import job_store, submissions
+from cfbatch_gui.core.jobs.store import job_store
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.submissions import Event, Submission
+from cfbatch_gui.core.jobs.store.submissions import Event
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.values import Judgement
 from cfbatch_gui.core.results.exports import writing
@@ -33,9 +33,9 @@ from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.collector import AccountCollector
-from tests.prove.child import put
 from tests.prove.compare import Breach
 from tests.prove.power import mark
+from tests.prove.world import nothing, put, wrap
 
 SceneName = Literal["submit", "collect", "at once", "late", "export", "judging", "account", "power"]
 SKIPPED = {"skipped": True}  # the mark that a mutant leaves where it passes over a flush
@@ -51,79 +51,69 @@ class Mutant:
     name: str
     scene: SceneName
     breach: Breach | None
-    install: Callable[[], None]
+    install: Callable[[], object]
     shown_at: str = ""
+
+
+class Held:
+    """Calls of a function that are held back, when they are meant, until they are let go; they give what is given."""
+
+    def __init__(
+        self, owner: Any, name: str, *, when: Callable[..., bool] = lambda *_: True, give: Callable[..., Any] = nothing
+    ) -> None:
+        self._call = getattr(owner, name)
+        self._held: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+        def hold(*arguments: Any, **named: Any) -> Any:
+            if not when(*arguments):
+                return self._call(*arguments, **named)
+            self._held.append((arguments, named))
+            return give(*arguments)
+
+        put(owner, name, hold)
+
+    def let_go(self, *_: object, **__: object) -> None:
+        while self._held:
+            arguments, named = self._held.pop(0)
+            self._call(*arguments, **named)
 
 
 # The order of commits
 
 
 def _noted_after_the_send() -> None:
-    note = JobFolder.note_sending
-    held: list[tuple[Any, ...]] = []
-    put(JobFolder, "note_sending", lambda *arguments: held.append(arguments))
-    _after_the_send("submit", lambda: note(*held.pop()))
+    wrap(WorkersAI, "submit", after=Held(JobFolder, "note_sending").let_go)
 
 
 def _committed_after_the_send(call: str = "submit") -> None:
-    save = Ledger.save_batch
-    held: list[tuple[Ledger, Batch]] = []
+    def is_sending(_: Ledger, batch: Batch) -> bool:
+        return batch.state is BatchState.SENDING
 
-    def hold(self: Ledger, batch: Batch, **changes: object) -> Job:
-        if batch.state is BatchState.SENDING:
-            held.append((self, batch))
-            return self.show_batch(batch)
-        return save(self, batch, **changes)
-
-    put(Ledger, "save_batch", hold)
-    _after_the_send(call, lambda: save(*held.pop()))
-    _lines_not_written(Event.SENDING)  # which would prove that an attempt was begun
+    held = Held(Ledger, "save_batch", when=is_sending, give=lambda ledger, batch: ledger.show_batch(batch))
+    wrap(WorkersAI, call, after=held.let_go)
+    _lines_held(Event.SENDING)  # which would prove that an attempt was begun
 
 
-def _after_the_send(call: str, do: Callable[[], object]) -> None:
-    send = getattr(WorkersAI, call)
-
-    async def send_then_do(self: WorkersAI, model: str, body: bytes) -> Any:
-        answer = await send(self, model, body)
-        do()
-        return answer
-
-    put(WorkersAI, call, send_then_do)
+def _lines_held(event: Event) -> Held:
+    return Held(job_store, "write_down", when=lambda _, *lines: lines[-1].event is event)
 
 
 def _written_after_shown() -> None:
-    save, held = JobStore.save, list[tuple[Any, ...]]()
+    held = _lines_held(Event.ACCEPTED)
 
-    async def save_then_write(self: JobStore, batch: Batch, **changes: object) -> Job:
-        job = await save(self, batch, **changes)
-        while batch.state is BatchState.QUEUED and held:
-            submissions.write_down(*held.pop())
-        return job
+    def saved(_: Job, __: JobStore, batch: Batch, **___: object) -> None:
+        if batch.state is BatchState.QUEUED:
+            held.let_go()
 
-    def hold(path: Path, *lines: Submission) -> None:
-        if lines[-1].event is Event.ACCEPTED:
-            held.append((path, *lines))
-        else:
-            submissions.write_down(path, *lines)
-
-    put(job_store, "write_down", hold)
-    put(JobStore, "save", save_then_write)
-
-
-def _lines_not_written(event: Event) -> None:
-    write = submissions.write_down
-    put(job_store, "write_down", lambda path, *lines: None if lines[-1].event is event else write(path, *lines))
+    wrap(JobStore, "save", after=saved)
 
 
 def _shown_before_committed() -> None:
-    save = JobStore.save
-
-    async def show_then_save(self: JobStore, batch: Batch, **changes: object) -> Job:
+    def show(store: JobStore, batch: Batch, **_: object) -> None:
         if batch.state is BatchState.QUEUED:
-            self.show_batch(batch)
-        return await save(self, batch, **changes)
+            store.show_batch(batch)
 
-    put(JobStore, "save", show_then_save)
+    wrap(JobStore, "save", before=show)
 
 
 def _submitted(again: Callable[[Callable[[], Any], OutcomeUnknown], Any]) -> None:
@@ -155,16 +145,7 @@ def _matched_by_position() -> None:
 
 
 def _decoded_before_on_disk() -> None:
-    held: list[tuple[Any, ...]] = []
-
-    def collect_then_keep(*arguments: Any, **known: Any) -> Any:
-        collected = collecting.collect(*arguments, **known)
-        while held:
-            collecting.keep_reply(*held.pop())
-        return collected
-
-    put(runner, "keep_reply", lambda *arguments: held.append(arguments))
-    put(runner, "collect", collect_then_keep)
+    wrap(runner, "collect", after=Held(runner, "keep_reply").let_go)
 
 
 # Exports and judgements
@@ -178,14 +159,6 @@ def _written_in_place() -> None:
     for module in (files, *exports):
         if hasattr(module, "atomic_writer"):
             put(module, "atomic_writer", in_place)
-
-
-def _old_manifest_left_beside_the_new_file() -> None:
-    put(writing, "remove_manifest", lambda path: None)
-
-
-def _unfinished_files_not_noted() -> None:
-    put(files, "list_unfinished", lambda *_: None)
 
 
 def _judgement_written_with_the_next_one() -> None:
@@ -216,7 +189,9 @@ _PLANNED = partial(_taken_at_the_start_as, BatchState.PLANNED)
 _FAILED = partial(_taken_at_the_start_as, BatchState.FAILED, error="Not sent.")
 _QUEUED = partial(_taken_at_the_start_as, BatchState.QUEUED, request_id="?")
 _SENT_LATE = partial(_committed_after_the_send, "run")
-_NO_IDS = partial(_lines_not_written, Event.ACCEPTED)
+_NO_IDS = partial(_lines_held, Event.ACCEPTED)
+_OLD_MANIFEST = partial(Held, writing, "remove_manifest")
+_NOT_NOTED = partial(Held, files, "list_unfinished")
 _TWICE = partial(_submitted, lambda submit, _: submit())
 _UNSENT = partial(_submitted, _not_sent)
 ORDER = (
@@ -241,8 +216,8 @@ ORDER = (
         "data stored, not committed",
     ),
     Mutant("export written in place", "export", Breach.TORN, _written_in_place),
-    Mutant("old manifest left beside the new file", "export", Breach.TORN, _old_manifest_left_beside_the_new_file),
-    Mutant("unfinished files not noted", "export", Breach.STRAY, _unfinished_files_not_noted),
+    Mutant("old manifest left beside the new file", "export", Breach.TORN, _OLD_MANIFEST),
+    Mutant("unfinished files not noted", "export", Breach.STRAY, _NOT_NOTED),
     Mutant("a judgement written with the next one", "judging", Breach.LOST, _judgement_written_with_the_next_one),
 )
 IN_THE_ACCOUNT = (

@@ -22,7 +22,7 @@ import time
 import traceback
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -36,33 +36,34 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.data_folder import open_or_recover, place_of
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.system.paths import Paths, state_root
-from tests.prove import child
-from tests.prove.child import Prepare, wrap
+from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.prove.compare import Breach, Comparison, Finding
 from tests.prove.power_disk import Disk, Flush, Mark, Move, Name, Operation, Resize, Tree, Write, states
-from tests.prove.world import World
+from tests.prove.steps import PAID
+from tests.prove.world import Command, Prepare, World, end_child, nothing, wrap
 from tests.support.practice import Accepted
+
+# The recording
 
 CALLS = (
     "open,openat,lseek,read,write,writev,pwrite64,ftruncate,fallocate,fsync,fdatasync,rename,renameat,renameat2,"
-    "unlink,unlinkat,mkdir,mkdirat,rmdir,sendto,sendmsg"
+    "unlink,unlinkat,mkdir,mkdirat,rmdir"
 )
 _LONGEST = 1 << 26  # bytes of a buffer that are written out
 _TRACE = ("strace", "-f", "-y", "-xx", "-s", str(_LONGEST), "-e", f"trace={CALLS}", "-e", "raw=read")
 _PATIENCE = 60.0  # seconds for strace to attach
 _SET_PTRACER, _ANY_TRACER = 0x59616D61, ctypes.c_ulong(-1)
 
-_LINE = re.compile(r"(\d+) +(.*)", re.DOTALL)
+_LINE = re.compile(r"(\d+) +(?!\+\+\+|---)(.*)", re.DOTALL)
 _ENDED = re.compile(r"\) += (-?\d+)(?:<([^>]*)>)?.*$", re.DOTALL)
 _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>")
 _PATHS = re.compile(r'(?:<([^>]*)>, )?"([^"]*)"')
 _DATA = re.compile(r'(?:iov_base=|, )"([^"]*)"')
-_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class CannotBeRecorded(Exception):
@@ -115,7 +116,7 @@ def calls(log: Path) -> Iterator[Call]:
     with log.open(encoding="ascii") as lines:
         for number, line in enumerate(lines):
             found = _LINE.match(line.rstrip("\n"))
-            if found is None or found[2].startswith(("+++", "---")):
+            if found is None:
                 continue
             process, text, began = found[1], found[2], number
             if text.endswith("<unfinished ...>"):
@@ -131,56 +132,50 @@ def calls(log: Path) -> Iterator[Call]:
 
 
 class Recorder:
-    """Reads calls and writes operations. Paths below `root` for which `is_left_out` is true are not followed."""
+    """Reads calls and writes `operations`. Paths for which `is_left_out` is true are not followed."""
 
     def __init__(self, root: Path, before: Tree) -> None:
         self.operations: list[Operation] = []
         self._root = f"{root}/"
         self._nodes = Disk.of(before)[1]
-        self._count = len(self._nodes)
         self._sizes = {self._nodes[path]: len(content) for path, content in before.items() if content is not None}
+        self._count = len(self._nodes)
         self._places: dict[int, int | None] = {}  # by descriptor; None: what is written is appended
-        self._streams: dict[str, bytes] = {}  # sent by socket, as far as no request is complete
         self._ends: list[int] = []  # for each operation, the line of the log at which it ended
 
-    def read(self, log: Path) -> list[Operation]:
-        """All operations of a run."""
-        for call in calls(log):
-            self._take(call)
-        return self.operations
+    def take(self, call: Call) -> None:
+        """The next call; nothing that is not followed makes an operation."""
+        self.operations += (found := list(self._operations(call)))
+        self._ends += [call.number] * len(found)
 
-    def _add(self, call: Call, operation: Operation) -> None:
-        self._ends.append(call.number)
-        self.operations.append(operation)
+    def _operations(self, call: Call) -> Iterator[Operation]:
+        match call.name:
+            case "open" | "openat":
+                yield from self._opened(call)
+            case "lseek" if self._places.get(call.descriptor, 0) is not None:
+                self._places[call.descriptor] = call.result
+            case "read":
+                self._move(call.descriptor, call.result)
+            case "write" | "writev" | "pwrite64":
+                yield from self._written(call)
+            case "ftruncate" if (node := self._node(call)) is not None:
+                yield self._resized(node, call.last_number)
+            case "fallocate" if (node := self._node(call)) is not None:  # from the beginning of the file
+                yield self._resized(node, max(call.last_number, self._sizes[node]))
+            case "fsync" | "fdatasync" if (node := self._node(call)) is not None:
+                yield Flush(node, bisect_right(self._ends, call.began))
+            case "mkdir" | "mkdirat" if (name := self._name(call.paths()[0])) is not None:
+                yield self._made(name, is_folder=True)
+            case "unlink" | "unlinkat" | "rmdir" if (name := self._name(call.paths()[0])) is not None:
+                del self._nodes[name]
+                yield Name(*self._slot(name), None)
+            case "rename" | "renameat" | "renameat2":
+                yield from self._renamed(call)
 
     def _name(self, path: str) -> str | None:
         """A path relative to the root, None when it is not followed."""
         name = path.removeprefix(self._root)
         return None if name == path or is_left_out(name.rstrip("/")) else name
-
-    def _take(self, call: Call) -> None:
-        match call.name:
-            case "open" | "openat":
-                self._opened(call)
-            case "lseek" if self._places.get(call.descriptor, 0) is not None:
-                self._places[call.descriptor] = call.result
-            case "read":
-                self._move(call.descriptor, call.result)
-            case "write" | "writev" | "pwrite64" | "sendto" | "sendmsg":
-                self._written(call)
-            case "ftruncate" if (node := self._node(call)) is not None:
-                self._resize(call, node, call.last_number)
-            case "fallocate" if (node := self._node(call)) is not None:  # from the beginning of the file
-                self._resize(call, node, max(call.last_number, self._sizes[node]))
-            case "fsync" | "fdatasync" if (node := self._node(call)) is not None:
-                self._add(call, Flush(node, bisect_right(self._ends, call.began)))
-            case "mkdir" | "mkdirat" if (name := self._name(call.paths()[0])) is not None:
-                self._make(call, name, is_folder=True)
-            case "unlink" | "unlinkat" | "rmdir" if (name := self._name(call.paths()[0])) is not None:
-                del self._nodes[name]
-                self._add(call, Name(*self._slot(name), None))
-            case "rename" | "renameat" | "renameat2":
-                self._renamed(call)
 
     def _node(self, call: Call) -> int | None:
         name = self._name(f"{call.place}/")
@@ -190,70 +185,49 @@ class Recorder:
         parent, _, last = name.rpartition("/")
         return self._nodes[parent], last
 
-    def _opened(self, call: Call) -> None:
+    def _opened(self, call: Call) -> Iterator[Operation]:
         name = self._name(_text(call.opened))
         self._places[call.result] = None if "O_APPEND" in call.text else 0
-        if name is None:
-            return
-        if name not in self._nodes:
-            self._make(call, name, is_folder=False)
-        if "O_TRUNC" in call.text and self._sizes[self._nodes[name]]:
-            self._resize(call, self._nodes[name], 0)
+        if name is not None and name not in self._nodes:
+            yield self._made(name)
+        if name is not None and "O_TRUNC" in call.text and self._sizes[self._nodes[name]]:
+            yield self._resized(self._nodes[name], 0)
 
-    def _make(self, call: Call, name: str, *, is_folder: bool) -> None:
+    def _made(self, name: str, *, is_folder: bool = False) -> Operation:
         node, self._count = self._count, self._count + 1
-        self._nodes[name] = node
-        self._sizes[node] = 0
-        self._add(call, Name(*self._slot(name), node, is_folder))
+        self._nodes[name], self._sizes[node] = node, 0
+        return Name(*self._slot(name), node, is_folder)
 
-    def _resize(self, call: Call, node: int, size: int) -> None:
+    def _resized(self, node: int, size: int) -> Operation:
         self._sizes[node] = size
-        self._add(call, Resize(node, size))
+        return Resize(node, size)
 
     def _move(self, descriptor: int, by: int) -> None:
         place = self._places.get(descriptor)
         if place is not None:
             self._places[descriptor] = place + by
 
-    def _written(self, call: Call) -> None:
+    def _written(self, call: Call) -> Iterator[Operation]:
         if call.descriptor == -1:
-            self._add(call, Mark(call.data().decode()))
-        elif call.place.startswith("socket:"):
-            self._sent(call)
+            yield Mark(call.data().decode())
         elif (node := self._node(call)) is not None:
-            if call.name == "pwrite64":
-                place = call.last_number
-            else:
-                known = self._places.get(call.descriptor)
-                place = self._sizes[node] if known is None else known
+            known = call.last_number if call.name == "pwrite64" else self._places.get(call.descriptor)
+            if call.name != "pwrite64":
                 self._move(call.descriptor, call.result)
+            place = self._sizes[node] if known is None else known
             self._sizes[node] = max(self._sizes[node], place + call.result)
-            self._add(call, Write(node, place, call.data()))
+            yield Write(node, place, call.data())
 
-    def _sent(self, call: Call) -> None:
-        """Note each whole request that has left: that the service has accepted it is possible from then on."""
-        sent = self._streams.get(call.place, b"") + call.data()
-        while b"\r\n\r\n" in sent:
-            head, _, rest = sent.partition(b"\r\n\r\n")
-            length = _LENGTH.search(head)
-            size = int(length[1]) if length else 0
-            if len(rest) < size:
-                break
-            sent = rest[size:]
-            if size:
-                self._add(call, Mark(json.dumps({"left": sha256(rest[:size]).hexdigest()})))
-        self._streams[call.place] = sent
-
-    def _renamed(self, call: Call) -> None:
+    def _renamed(self, call: Call) -> Iterator[Operation]:
         old, new = (self._name(path) for path in call.paths())
-        if old is None or new is None:
-            if old != new:
-                raise CannotBeRecorded(f"{old} was renamed to {new}, across the edge of what is recorded")
+        if old is None and new is None:
             return
+        if old is None or new is None:
+            raise CannotBeRecorded(f"{old} was renamed to {new}, across the edge of what is recorded")
         slot = self._slot(old)
         for path in [path for path in self._nodes if f"{path}/".startswith(f"{old}/")]:
             self._nodes[new + path[len(old) :]] = self._nodes.pop(path)
-        self._add(call, Move(*slot, *self._slot(new), self._nodes[new]))
+        yield Move(*slot, *self._slot(new), self._nodes[new])
 
 
 def is_left_out(name: str) -> bool:
@@ -268,26 +242,31 @@ def tree_of(root: Path) -> Tree:
     return {name: None if path.is_dir() else path.read_bytes() for path, name in paths if not is_left_out(name)}
 
 
-def record(root: Path, begin: Callable[[], int], before: Tree) -> list[Operation]:
-    """Record a child, begun by `begin`, that calls `wait_to_be_traced` first. Raises CannotBeRecorded."""
-    process = begin()
-    log = root.with_name(f"{root.name}.trace")
-    with log.with_suffix(".err").open("wb") as errors:
-        tracer = subprocess.Popen([*_TRACE, "-o", log, "-p", str(process)], stdin=subprocess.DEVNULL, stderr=errors)
-        ended = child.end(process, patience=300.0)
-        tracer.wait()
-    if ended.status:
-        raise CannotBeRecorded(f"the run ended with {ended}: {(root / 'child.log').read_text()[-2000:]}")
-    operations = Recorder(root, before).read(log)
+def record(world: World, command: Command, prepare: Prepare, before: Tree) -> list[Operation]:
+    """Record a run of the program. Raises CannotBeRecorded."""
+
+    def prepare_and_wait() -> None:
+        prepare()
+        wait_to_be_traced()
+
+    process = world.begin(command, prepare_and_wait)
+    with tempfile.TemporaryDirectory(dir=world.root.parent) as name:
+        log = Path(name, "trace")
+        with subprocess.Popen([*_TRACE, "-o", log, "-p", str(process)], stderr=subprocess.DEVNULL):
+            status = end_child(process, patience=300.0)
+        recorder = Recorder(world.root, before)
+        for call in calls(log):
+            recorder.take(call)
+    if status:
+        raise CannotBeRecorded(f"the run ended with {status}: {world.log.read_text()[-2000:]}")
     disk, _ = Disk.of(before)
-    for number, operation in enumerate(operations):
+    for number, operation in enumerate(recorder.operations):
         disk.take(number, operation)
-    differing = {name for name, _ in tree_of(root).items() ^ disk.tree({each for each, _ in disk.pending}).items()}
+    now = disk.tree({each for each, _ in disk.pending})
+    differing = {name for name, _ in tree_of(world.root).items() ^ now.items()}
     if differing:
         raise CannotBeRecorded(f"files are not as the recorded calls would have left them: {sorted(differing)}")
-    log.unlink()
-    log.with_suffix(".err").unlink()
-    return operations
+    return recorder.operations
 
 
 def wait_to_be_traced() -> None:
@@ -309,62 +288,64 @@ def mark(words: object) -> None:
 
 def why_not() -> str:
     """Why nothing can be traced here, as a sentence; "" if it can."""
-    if sys.platform != "linux":
-        return "Calls are recorded with strace, which is a program for Linux."
-    if not shutil.which("strace"):
-        return "strace is missing; scripts/system-packages.sh tests installs it."
+    if sys.platform != "linux" or not shutil.which("strace"):
+        return "Calls are recorded with strace on Linux; scripts/system-packages.sh tests installs it."
     tried = subprocess.run(["strace", "-qq", "-e", "trace=none", "true"], capture_output=True, check=False)
     return "" if tried.returncode == 0 else "This system does not let strace trace a process."
 
 
+# The run, and what it promises
+
 MEMORY = Path("/dev/shm")  # writing and flushing there takes no time
 FIRST, LAST = "job 1", "job 3"  # exported, and exported over it
 _NOT_COUNTED = ("data/traffic.db", "tmp/")  # read by no comparison
-_PROGRESS = (
-    *({BatchState.PLANNED}, {BatchState.SENDING, BatchState.OUTCOME_UNKNOWN}, {BatchState.QUEUED}),
-    *({BatchState.RUNNING}, {BatchState.COLLECTING}),
-)
+_PROGRESS = {
+    **{BatchState.PLANNED: 0, BatchState.SENDING: 1, BatchState.OUTCOME_UNKNOWN: 1, BatchState.QUEUED: 2},
+    **{BatchState.RUNNING: 3, BatchState.COLLECTING: 4},
+}
 
 
 @contextmanager
 def in_memory(otherwise: Path) -> Iterator[Path]:
     """A folder whose files are in memory, where there is one; without warnings of damage, which is in many states."""
-    folder = Path(tempfile.mkdtemp(prefix="cfbatch-power-", dir=MEMORY if MEMORY.is_dir() else otherwise))
     logging.disable(logging.ERROR)
     try:
-        yield folder
+        with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else otherwise) as folder:
+            yield Path(folder)
     finally:
         logging.disable(logging.NOTSET)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def everything(world: World) -> child.Command:
+def everything(world: World) -> Command:
     """The run that is recorded."""
     runs = [world.new_job(kind, rows=45, with_output=True) for kind in (Kind.RANK, Kind.EMBED)]
-    runs.append(world.new_job(Kind.RANK, rows=12, synchronous=True))
+    runs.append(world.new_job(Kind.RANK, rows=12, at_once=True))
 
     def command() -> int:
         ended = sum(run() for run in runs)
-        with closing(Ledger.open_read_only(world.paths)) as ledger:
-            ids = {job.name: job.id for job in ledger.jobs()}
+        ids = {job.name: job.id for job in world.jobs()}
         for job, name in ((FIRST, "first"), (FIRST, "second"), (LAST, "second")):
-            to = [
-                word
-                for form, suffix in (("csv", ".csv"), ("beir", ""))
-                for word in ("--to", form, world.out / f"{name}{suffix}")
-            ]
-            ended += child.cfbatch("export", ids[job], *to, "--data-dir", world.paths.root)()
+            to = ("--to", "csv", world.out / f"{name}.csv", "--to", "beir", world.out / name)
+            ended += world.cfbatch("export", ids[job], *to)()
         return ended
 
     return command
 
 
 def _note_promises() -> None:
-    """In the child: leave a mark behind each call after which something has to outlast a power cut."""
+    """In the child: leave a mark behind each call after which something has to outlast a power cut.
+
+    And before each body that is paid for, which the service may have accepted from then on.
+    """
+
+    def leaves(*_: Any, what: str = "", body: bytes = b"", **__: Any) -> None:
+        if what in PAID:
+            mark({"left": sha256(body).hexdigest()})
 
     def saved(job: Job, *_: Any, **__: Any) -> None:
         mark({"job": job.id, "sent": job.is_sent, "batches": {each.number: each.state.value for each in job.batches}})
 
+    wrap(Transport, "send", before=leaves)
     for name in ("put", "change", "save_batch"):
         wrap(Ledger, name, after=saved)
     for module in (working, export_command):
@@ -375,15 +356,17 @@ def _note_promises() -> None:
 class Promises:
     """What was promised up to an operation."""
 
-    left: Counter[str] = field(default_factory=Counter)  # bodies that had left whole, by SHA-256
+    left: Counter[str] = field(default_factory=Counter)  # bodies that were about to leave, by SHA-256
     sent: set[str] = field(default_factory=set)
     jobs: dict[str, dict[int, int]] = field(default_factory=dict)  # how far each batch is
     written: Counter[str] = field(default_factory=Counter)  # exports
     version: int = 0
 
-    def take(self, words: dict[str, Any]) -> None:
+    def take(self, operation: Operation) -> None:
+        if not isinstance(operation, Mark):
+            return
         self.version += 1
-        match words:
+        match json.loads(operation.words):
             case {"left": str(body)}:
                 self.left[body] += 1
             case {"job": str(job), "sent": is_sent, "batches": dict(batches)}:
@@ -394,45 +377,46 @@ class Promises:
 
 
 def _progress(state: BatchState) -> int:
-    return next((place for place, found in enumerate(_PROGRESS) if state in found), len(_PROGRESS))
+    return _PROGRESS.get(state, 5)
 
 
 class Replay:
     """A recorded run of the program, or of a mutant, and what a start makes of each state of its disk.
 
-    Raises CannotBeRecorded. `found` has the first finding of each kind, with how the state came about.
+    Raises CannotBeRecorded. `count` counts the states, and `resumed` those from which the program ran to its end.
     """
 
-    def __init__(self, world: World, seed: int, mutant: Prepare = child.nothing) -> None:
+    def __init__(self, world: World, seed: int, mutant: Prepare = nothing) -> None:
         def prepare() -> None:
             _note_promises()
             mutant()
-            wait_to_be_traced()
 
         self.world, self.count, self.resumed = world, 0, 0
-        self.found: dict[str, tuple[Finding, str]] = {}
         self._rng = random.Random(seed)
         command = everything(world)
         self._before = tree_of(world.root)
-        self.operations = record(world.root, lambda: world.begin(command, prepare=prepare), self._before)
-        self._accepted, self._answered = world.accepted, world.answered
+        self.operations = record(world, command, prepare, self._before)
+        self._accepted, self._answered = world.accepted(), world.accepted(is_queued=False)
+        whole = tree_of(world.root)
         self._exported = {
-            (job, suffix): _files(tree_of(world.root), f"out/{name}", suffix)
+            (job, suffix): _files(whole, f"out/{name}", suffix)
             for (job, name), suffix in product(((FIRST, "first"), (LAST, "second")), (".csv", ""))
         }
 
     def findings(
         self, *, share: slice = slice(None), is_short: bool = False, resumed_every: int = 0
-    ) -> Iterator[Finding]:
-        """Findings in the distinct states behind the operations of a share, in order; `count` them."""
+    ) -> Iterator[tuple[str, Finding]]:
+        """The first finding of each kind in the distinct states behind the operations of a share, in order, with how
+        the state came about.
+        """
         seen: set[int] = set()
+        kinds: set[str] = set()
         promises, taken = Promises(), 0
         places = range(len(self.operations))[share]
         disk, _ = Disk.of(self._before)
         for number, how, tree in states(self.operations, disk, self._rng, places=places, is_short=is_short):
             for operation in self.operations[taken : number + 1]:
-                if isinstance(operation, Mark):
-                    promises.take(json.loads(operation.words))
+                promises.take(operation)
             taken = number + 1
             counted = frozenset(each for each in tree.items() if not each[0].startswith(_NOT_COUNTED))
             state = hash((counted, promises.version))
@@ -447,8 +431,9 @@ class Replay:
                 found = self._run_to_its_end(promises)
             for finding in found:
                 kind = f"{finding.breach.value} {re.sub(r'[0-9a-f-]{8,}|[0-9]+|job [a-z0-9]+', '#', finding.words)}"
-                self.found.setdefault(kind, (finding, f"after operation {number}, {how}"))
-                yield finding
+                if kind not in kinds:
+                    kinds.add(kind)
+                    yield f"after operation {number}, {how}", finding
 
     def _show(self, tree: Tree) -> None:
         """Make the folder hold exactly this tree, apart from what is left out."""
@@ -480,34 +465,16 @@ class Replay:
             jobs = {job.id: job for job in ledger.jobs()}
         if opened.is_doubtful:
             yield Finding(Breach.STUCK, "the program asks whether its folder was copied")
-        yield from self._jobs(jobs, promises)
+        yield from _less_far(jobs, promises)
+        for job in jobs.values():
+            yield from _texts_and_answers(job, JobFolder(paths.job(job.id)))
         yield from self._comparison(promises).run(settled=False)
         yield from self._exports(promises)
-
-    def _jobs(self, jobs: dict[str, Job], promises: Promises) -> Iterator[Finding]:
-        """Jobs and batches that are less far than a write of the ledger had left them; answers and texts not there."""
-        for job_id, saved in promises.jobs.items():
-            job = jobs.get(job_id)
-            if job is None or (job_id in promises.sent and not job.is_sent):
-                yield Finding(Breach.LOST, "a job that was saved is gone, or is a draft again")
-                continue
-            now = {batch.number: _progress(batch.state) for batch in job.batches}
-            for number, least in saved.items():
-                if now.get(number, -1) < least:
-                    yield Finding(Breach.LOST, f"batch {number} was as far as {least} and is at {now.get(number)}")
-        for job in jobs.values():
-            folder = JobFolder(self.world.paths.job(job.id))
-            if job.source_name and not job.is_sent:
-                with folder.open(read_only=True) as database:
-                    (count,) = database.execute("SELECT count(*) FROM items").fetchone()
-                if count != job.texts:
-                    yield Finding(Breach.LOST, f"a draft of {job.texts} texts has {count}")
-            yield from (each for batch in job.batches if batch.at_once for each in _answer(folder, batch))
 
     def _comparison(
         self, promises: Promises, accepted: Sequence[Accepted] = (), answered: Sequence[Accepted] = ()
     ) -> Comparison:
-        """With what the service can have accepted by then, bodies that had left whole, and what it accepted since."""
+        """With what the service can have accepted by then, and what it accepted since."""
         left = Counter(promises.left)
 
         def has_left(each: Accepted) -> bool:
@@ -536,11 +503,39 @@ class Replay:
     def _run_to_its_end(self, promises: Promises) -> list[Finding]:
         """The real program is started on the state and runs to its end."""
         self.resumed += 1
-        accepted, answered = len(self.world.accepted), len(self.world.answered)
-        ended = self.world.start(self.world.resume())
-        found = [] if ended.status in (0, 1, 3) else [Finding(Breach.STUCK, f"“cfbatch resume” ended with {ended}")]
-        since = self.world.accepted[accepted:], self.world.answered[answered:]
+        before = len(self.world.accepted()), len(self.world.accepted(is_queued=False))
+        status = self.world.start(self.world.resume())
+        found = [] if status in (0, 1, 3) else [Finding(Breach.STUCK, f"“cfbatch resume” ended with {status}")]
+        since = self.world.accepted()[before[0] :], self.world.accepted(is_queued=False)[before[1] :]
         return [*found, *self._comparison(promises, *since).run(settled=True)]
+
+
+def _less_far(jobs: dict[str, Job], promises: Promises) -> Iterator[Finding]:
+    """Jobs and batches that are less far than a write of the ledger had left them."""
+    for job_id, saved in promises.jobs.items():
+        job = jobs.get(job_id)
+        if job is None or (job_id in promises.sent and not job.is_sent):
+            yield Finding(Breach.LOST, "a job that was saved is gone, or is a draft again")
+            continue
+        now = {batch.number: _progress(batch.state) for batch in job.batches}
+        for number, least in saved.items():
+            if now.get(number, -1) < least:
+                yield Finding(Breach.LOST, f"batch {number} was as far as {least} and is at {now.get(number)}")
+
+
+def _texts_and_answers(job: Job, folder: JobFolder) -> Iterator[Finding]:
+    """Texts of a draft that are not there, and answers at once that are said to be: they cannot be asked for again."""
+    if job.source_name and not job.is_sent:
+        with folder.open(read_only=True) as database:
+            (count,) = database.execute("SELECT count(*) FROM items").fetchone()
+        if count != job.texts:
+            yield Finding(Breach.LOST, f"a draft of {job.texts} texts has {count}")
+    for batch in job.batches:
+        if batch.at_once and batch.state in (BatchState.COLLECTING, BatchState.DONE):
+            try:
+                folder.read_reply(batch.number)
+            except (OSError, EOFError) as error:
+                yield Finding(Breach.LOST, f"the answer to call {batch.number}, {batch.state.value}: {error}")
 
 
 def _files(tree: Tree, name: str, suffix: str) -> dict[str, bytes | None]:
@@ -555,12 +550,3 @@ def _files(tree: Tree, name: str, suffix: str) -> dict[str, bytes | None]:
 
 def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
-
-
-def _answer(folder: JobFolder, batch: Batch) -> Iterator[Finding]:
-    """A synchronous call whose answer is said to be here and is not: it cannot be asked for again."""
-    if batch.state in (BatchState.COLLECTING, BatchState.DONE):
-        try:
-            folder.read_reply(batch.number)
-        except (OSError, EOFError) as error:
-            yield Finding(Breach.LOST, f"the answer to call {batch.number}, {batch.state.value}: {error}")

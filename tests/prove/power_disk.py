@@ -18,9 +18,7 @@ import random
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TypeVar
 
-T = TypeVar("T")
 SECTOR = 512  # bytes
 ROOT = 0  # number of the recorded folder
 _SINGLE = 6  # pending operations that are lost alone and kept alone, at one place
@@ -246,7 +244,9 @@ def _choices(disk: Disk, rng: random.Random, draws: int) -> Iterator[tuple[str, 
     yield f"all before operation {first}", disk.tree({number for number in every if number < first})
     if not draws:
         return
-    for number, each in _some(pending, rng):
+    half = _SINGLE // 2
+    some = pending if len(pending) <= _SINGLE else [*rng.sample(pending[:-half], half), *pending[-half:]]
+    for number, each in some:
         if isinstance(each, Entry):
             later = {other for other in names if number in disk.with_needed({other})}
             yield f"without operation {number}", disk.tree(every - later)
@@ -261,12 +261,6 @@ def _choices(disk: Disk, rng: random.Random, draws: int) -> Iterator[tuple[str, 
         kept = disk.with_needed(number for number in every if rng.random() < share)
         torn = {number: _torn(each, rng) for number, each in pending if isinstance(each, Data) and rng.random() < 0.2}
         yield "at random", disk.tree(kept, torn, is_long=rng.random() < 0.3)
-
-
-def _some(found: Sequence[T], rng: random.Random) -> Sequence[T]:
-    """The last ones, and some of the others."""
-    half = _SINGLE // 2
-    return found if len(found) <= _SINGLE else [*rng.sample(found[:-half], half), *found[-half:]]
 
 
 def _torn(operation: Data, rng: random.Random, *, is_hole: bool = False) -> list[Data]:

@@ -5,6 +5,7 @@ Each function does one process's share of a scene, and adds what was found to th
 
 import os
 import random
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,22 +27,19 @@ from cfbatch_gui.core.judgements.values import Subject
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
-from tests.prove import child
-from tests.prove.child import Command, Prepare, put
-from tests.prove.compare import TEXTS, Breach, Finding, command_of, is_vector, written_tokens
+from tests.journeys.terminal import read_csv
+from tests.prove.compare import TEXTS, Breach, Finding, Part, Report, command_of, is_vector, written_tokens
 from tests.prove.exporting import Exporting
 from tests.prove.mutants import Mutant
 from tests.prove.power import Replay, in_memory
 from tests.prove.power_disk import Mark
-from tests.prove.report import Part, Report
 from tests.prove.steps import COLLECT, SUBMIT, SYNCHRONOUS, Step
-from tests.prove.world import Service, World
+from tests.prove.world import Prepare, Service, Spans, World, begin_child, end_child, new_spans, nothing, put
 from tests.support.practice import stored_vectors
 
 T = TypeVar("T")
 KINDS = (Kind.RANK, Kind.EMBED)
 ROWS = 45  # three batches
-ROUNDS = 12  # in one world, after which its ledger is destroyed and the world abandoned
 TIME_OUT = 0.5  # limit of a submit in seconds, for a service that answers later
 RESUMED_EVERY = 150  # states after a power cut
 _MOST_TRIES = 40  # starts until a command has come to its end
@@ -62,6 +60,7 @@ class Bench:
     workers: int = 1
     every: int = 1
     report: Report = field(default_factory=Report)
+    spans: Spans = field(default_factory=new_spans)
     worlds: int = 0
 
     def share(self, whole: Sequence[T]) -> Sequence[T]:
@@ -71,8 +70,8 @@ class Bench:
         """This process's share of so many kills; the first processes get the remainders."""
         return len(range(whole)[self.number :: among or self.workers]) if self.number < (among or self.workers) else 0
 
-    def world(self, seed: int, *, service: Service | None = None, prepare: Prepare = child.nothing) -> World:
-        return World(self.new_root(), service or self.service, random.Random(seed), prepare)
+    def world(self, seed: int, *, service: Service | None = None, prepare: Prepare = nothing) -> World:
+        return World(self.new_root(), service or self.service, random.Random(seed), prepare, self.spans)
 
     def new_root(self) -> Path:
         self.worlds += 1
@@ -80,209 +79,100 @@ class Bench:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[Part]:
-        part, started = self.report.part(name), time.monotonic()
+        part, started = self.report.parts[name], time.monotonic()
         yield part
         part.seconds += time.monotonic() - started
 
-    def close(self, part: Part, world: World, how: str, found: list[Finding]) -> None:
-        """Count what a world came to; it is removed unless something was found in it."""
-        found += written_tokens(world.root)
+    def close(self, part: Part, world: World, how: str) -> None:
+        """Count what a world came to; its folder is removed unless something was found in it."""
+        world.found += written_tokens(world.root)
         part.kills += world.kills
-        part.add(f"{how}, {world.root}", found)
-        if not found:
-            world.remove()
+        part.add(f"{how}, {world.root}", world.found)
+        if not world.found:
+            shutil.rmtree(world.root)
 
 
-# Submitting and collecting
+# At random: worlds one after the other, in each so many rounds
 
 
-def submit_at_random(bench: Bench, kills: int) -> None:
+@dataclass(frozen=True)
+class AtRandom:
+    """A scene of rounds that are `played` in one world, after which it is abandoned; then it is `left`."""
+
+    name: str
+    rounds: int
+    play: Callable[[World, int], None]
+    leave: Callable[[World], None] = nothing
+
+    def __call__(self, bench: Bench, kills: int) -> None:
+        with bench.timed(self.name) as part:
+            while part.kills < kills:
+                seed = bench.seed * 1_000_003 + bench.worlds
+                world = bench.world(seed)
+                for number in range(self.rounds):
+                    if world.found or part.kills + world.kills >= kills:
+                        break
+                    self.play(world, number)
+                if not world.found:
+                    self.leave(world)
+                bench.close(part, world, f"seed {seed}")
+
+
+def _sent_and_decided(world: World, _: int) -> None:
     """Kills of `run`, `resume` and the user's decisions; after each, a start and a comparison."""
-    span = 0.3  # seconds; adapts to the duration of an undisturbed run, so that one run in ten ends before its kill
-    with bench.timed("submit and collect, at random") as part:
-        while part.kills < kills:
-            seed = bench.seed * 1_000_003 + bench.worlds
-            world, found = bench.world(seed), list[Finding]()
-            for _ in range(ROUNDS):
-                if found or part.kills + world.kills >= kills:
-                    break
-                span *= 1.01 if _round(world, span, found) else 0.92
-            found += [] if found else world.settle_without_ledger()
-            bench.close(part, world, f"seed {seed}", found)
-
-
-def _round(world: World, span: float, found: list[Finding]) -> bool:
-    """Start a command, kill it, perhaps kill the next start too, then settle. Whether the first kill was in time."""
     rng = world.rng
     command = world.decision() if rng.random() < 0.25 else None
     if command is None:
-        options = {"with_output": rng.random() < 0.4, "synchronous": rng.random() < 0.25}
+        options = {"with_output": rng.random() < 0.4, "at_once": rng.random() < 0.25}
         command = world.new_job(rng.choice(KINDS), rows=rng.randint(4, 50), **options)
-    was_killed = world.start(command, kill_after=rng.uniform(0.0, span)).was_killed
-    found += world.look()
+    world.strike(command)
+    world.look()
     while rng.random() < 0.35:
-        world.start(world.resume(), kill_after=rng.uniform(0.0, span / 2))
-        found += world.look()
-    found += world.settle()
-    return was_killed
+        world.strike(world.resume(), "resume")
+        world.look()
+    world.settle()
 
 
-def submit_at_steps(bench: Bench, _: int) -> None:
-    """Kills at every step, for both kinds of job, in the first and in the second batch; and answers that come late."""
-    with bench.timed("submit and collect, at every step") as part:
-        cases = [*product((*SUBMIT, *COLLECT), KINDS, (1, 2), (False,)), *product(SYNCHRONOUS, KINDS, (1,), (True,))]
-        for step, kind, turn, synchronous in bench.share(cases):
-            world = bench.world(turn)
-            found = at_step(world, step, kind, turn, synchronous=synchronous)
-            bench.close(part, world, f"{step.name}, {kind.value}, batch {turn}", found)
-        for kind in bench.share(KINDS):
-            world = bench.world(0, service=bench.slow)
-            bench.close(part, world, f"a late answer, {kind.value}", answered_late(world, kind))
-
-
-def at_step(
-    world: World, step: Step, kind: Kind = Kind.RANK, turn: int = 1, *, synchronous: bool = False
-) -> list[Finding]:
-    """Findings after a kill at a step, and after the next start."""
-    command = world.new_job(kind, rows=6 if synchronous else ROWS, synchronous=synchronous)
-    if not world.start(command, prepare=lambda: step.arm(turn)).was_killed:
-        return [Finding(Breach.UNREACHED, f"never came to “{step.name}”")]
-    on_its_way, shown = _batches(world, BatchState.SENDING), len(_batches(world, *step.shown))
-    found = [*world.look(), *world.settle()]
-    if step.shown and shown < turn:
-        found.append(Finding(Breach.LOST, f"{turn} batches were shown, and {shown} are in the ledger"))
-    unknown = _batches(world, BatchState.OUTCOME_UNKNOWN)
-    if step.unknown not in (None, len(unknown)) or not unknown <= on_its_way:
-        found.append(Finding(Breach.MISLABELLED, f"batches of unknown outcome: {sorted(unknown)}"))
-    return found
-
-
-def _batches(world: World, *states: BatchState) -> set[int]:
-    """The numbers of the batches in these states, in a world with one job."""
-    return {batch.number for job in world.jobs() for batch in job.batches if batch.state in states}
-
-
-def answered_late(world: World, kind: Kind = Kind.RANK) -> list[Finding]:
-    """A submit that is accepted, and not answered in time."""
-    log = world.root / "submits"
-    world.start(world.new_job(kind, rows=12), prepare=lambda: _impatient(log))
-    # A body that was cut in the middle is never accepted, and then the wait ends after three seconds.
-    child.until(lambda: log.exists() and len(world.accepted) >= log.stat().st_size, patience=3.0)
-    found = world.look()
-    if not _batches(world, BatchState.OUTCOME_UNKNOWN):
-        found.append(Finding(Breach.MISLABELLED, "an answer too late is no unknown outcome"))
-    return found
-
-
-def _impatient(log: Path) -> None:
-    """Shorten the limit of submits. Each that may have reached the service appends a byte to `log`."""
-    send = Transport.send
-
-    async def hurried(self: Transport, *arguments: Any, limit: ExchangeLimit, **named: Any) -> Any:
-        if named.get("what") not in ("submit", "run"):
-            return await send(self, *arguments, limit=limit, **named)
-        try:
-            return await send(self, *arguments, limit=limit._replace(seconds=TIME_OUT), **named)
-        except ExchangeError as error:
-            with log.open("ab") as stream:
-                stream.write(b"." * error.body_left)
-            raise
-
-    put(Transport, "send", hurried)
-    put(submitting, "FIRST_WAIT", 0.01)
-
-
-# Exporting
-
-
-def export(bench: Bench, kills: int) -> None:
-    """Kills with and without an older file, at every step and at random."""
-    with bench.timed("export") as part:
-        world = bench.world(bench.seed)
-        exporting, found = Exporting(world), list[Finding]()
-        for case, step, turn in list(exporting.steps(bench.share(exporting.cases)))[:: bench.every]:
-            found += exporting.kill_at(case, step, turn)
-        at_steps = world.kills
-        while world.kills < at_steps + kills:
-            found += exporting.kill_at_random()
-        bench.close(part, world, f"seed {bench.seed}", found)
-
-
-# Pushing to an index of Vectorize
-
-INDEX = "shop"
-VERSIONS = 4  # of one file, in one world
+INDEX = "shop"  # of Vectorize
 Rows = dict[str, str]  # texts by id
 
 
-def push(bench: Bench, kills: int) -> None:
-    """Kills while versions of a file are sent, each taking what is known from the one before, and put into an index."""
-    span = 0.4  # seconds; as in `submit_at_random`
-    with bench.timed("versions sent and pushed") as part:
-        while part.kills < kills:
-            seed = bench.seed * 1_000_003 + bench.worlds
-            world, found, rows = bench.world(seed), list[Finding](), Rows()
-            for number in range(VERSIONS):
-                rows = _next_version(rows, world.rng)
-                span = _version(world, rows, f"version {number}", span, found)
-                if found:
-                    break
-            bench.close(part, world, f"seed {seed}", found)
+def _sent_and_pushed(world: World, number: int) -> None:
+    """A version of a file is sent, taking what is known from the one before, and put into an index; killed throughout.
 
-
-def _next_version(rows: Rows, rng: random.Random) -> Rows:
-    """Some ids have another text, some are gone, some are new."""
-    after = dict(rows)
-    for identifier in rng.sample(sorted(after), len(after) // 4):
-        after[identifier] = rng.choice(TEXTS)
-    for identifier in rng.sample(sorted(after), len(after) // 5):
-        del after[identifier]
-    return after | {f"R{rng.randrange(10_000):04}": rng.choice(TEXTS) for _ in range(rng.randint(8, 30))}
-
-
-def _version(world: World, rows: Rows, name: str, span: float, found: list[Finding]) -> float:
-    """Send one version and push it, killed again and again; the time after which the next one is killed at most."""
-    path = world.root / f"{name}.csv"
+    Some ids have another text than in the last version, some are gone, some are new.
+    """
+    rng, before = world.rng, world.root / f"version {number - 1}.csv"
+    rows: Rows = {row["id"]: row["text"] for row in read_csv(before)} if number else {}
+    rows |= {key: rng.choice(TEXTS) for key in rng.sample(sorted(rows), len(rows) // 4)}
+    for key in rng.sample(sorted(rows), len(rows) // 5):
+        del rows[key]
+    rows |= {f"R{rng.randrange(10_000):04}": rng.choice(TEXTS) for _ in range(rng.randint(8, 30))}
+    path = world.root / f"version {number}.csv"
     path.write_text("id,text\n" + "".join(f"{key},{text}\n" for key, text in rows.items()), encoding="utf-8")
-    run = child.cfbatch(*command_of(path, Kind.EMBED, name), "--data-dir", world.paths.root)
-    span *= 1.02 if world.start(run, kill_after=world.rng.uniform(0, span)).was_killed else 0.95
-    found += world.look()
-    found += world.settle()
-    job = _finished(world, name, run, found)
-    if job is None:
-        return span
-    span = _pushed(world, job, span, found)
-    found += [] if found else _compare_index(world, job, rows)
-    return span
-
-
-def _finished(world: World, name: str, run: Command, found: list[Finding]) -> Job | None:
-    """The job of this version, done; None after a finding, or when what was decided about it cannot be mended."""
+    run = world.cfbatch(*command_of(path, Kind.EMBED, path.stem))
+    world.strike(run)
+    world.look()
     for _ in range(_MOST_TRIES):
-        job = next((job for job in world.jobs() if job.name == name and job.is_sent), None)
-        if found or (job is not None and job.state is JobState.DONE):
-            return None if found else job
-        if job is None:  # killed as a draft, of which nothing has left
-            world.start(run)
-        elif (decision := world.decision()) is not None:
-            world.start(decision)
-        else:
-            world.start(child.cfbatch("resume", job.id, "--failed", "--data-dir", world.paths.root))
-        found += world.settle()
-    return None
+        world.settle()
+        job = next((job for job in world.jobs() if job.name == path.stem and job.is_sent), None)
+        if world.found or (job is not None and job.state is JobState.DONE):
+            break
+        again = run if job is None else world.cfbatch("resume", job.id, "--failed")  # killed as a draft: nothing left
+        world.start((world.decision() if job else None) or again)
+    if job is not None and job.state is JobState.DONE and not world.found:
+        _push(world, job, rows)
 
 
-def _pushed(world: World, job: Job, span: float, found: list[Finding]) -> float:
-    arguments = ("vectorize", "push", job.id, "--index", INDEX, "--create", "--delete-removed")
-    command = child.cfbatch(*arguments, "--connection", "cloudflare", "--data-dir", world.paths.root)
+def _push(world: World, job: Job, rows: Rows) -> None:
+    words = ("vectorize", "push", job.id, "--index", INDEX, "--create", "--delete-removed")
+    command = world.cfbatch(*words, "--connection", "cloudflare")
     for turn in range(_MOST_TRIES):
         is_killed = turn < _MOST_TRIES // 2 and world.rng.random() < 0.7
-        ended = world.start(command, kill_after=world.rng.uniform(0, span) if is_killed else None)
-        span *= 1.02 if ended.was_killed else 0.97
-        if ended.status == 0:
-            return span
-    found.append(Finding(Breach.STUCK, f"the push of {job.name} did not come to an end"))
-    return span
+        if (world.strike(command, "push") if is_killed else world.start(command)) == 0:
+            world.found += _compare_index(world, job, rows)
+            return
+    world.found.append(Finding(Breach.STUCK, f"the push of {job.name} did not come to an end"))
 
 
 def _compare_index(world: World, job: Job, rows: Rows) -> Iterator[Finding]:
@@ -303,6 +193,87 @@ def _compare_index(world: World, job: Job, rows: Rows) -> Iterator[Finding]:
             yield Finding(Breach.WRONG, f"{key} has another's vector")
 
 
+# At every step
+
+
+def submit_at_steps(bench: Bench, _: int) -> None:
+    """Kills at every step, for both kinds of job, in the first and in the second batch; and answers that come late."""
+    with bench.timed("submit and collect, at every step") as part:
+        cases = [*product((*SUBMIT, *COLLECT), KINDS, (1, 2), (False,)), *product(SYNCHRONOUS, KINDS, (1,), (True,))]
+        for step, kind, turn, at_once in bench.share(cases):
+            world = bench.world(turn)
+            at_step(world, step, kind, turn, at_once=at_once)
+            bench.close(part, world, f"{step.name}, {kind.value}, batch {turn}")
+        for kind in bench.share(KINDS):
+            world = bench.world(0, service=bench.slow)
+            answered_late(world, kind)
+            bench.close(part, world, f"a late answer, {kind.value}")
+
+
+def at_step(world: World, step: Step, kind: Kind = Kind.RANK, turn: int = 1, *, at_once: bool = False) -> None:
+    """A kill at a step, and the next start."""
+    command = world.new_job(kind, rows=6 if at_once else ROWS, at_once=at_once)
+    if world.start(command, partial(step.arm, turn)) >= 0:
+        world.found.append(Finding(Breach.UNREACHED, f"never came to “{step.name}”"))
+        return
+    on_its_way, shown = _batches(world, BatchState.SENDING), len(_batches(world, *step.shown))
+    world.look()
+    world.settle()
+    if step.shown and shown < turn:
+        world.found.append(Finding(Breach.LOST, f"{turn} batches were shown, and {shown} are in the ledger"))
+    unknown = _batches(world, BatchState.OUTCOME_UNKNOWN)
+    if step.unknown not in (None, len(unknown)) or not unknown <= on_its_way:
+        world.found.append(Finding(Breach.MISLABELLED, f"batches of unknown outcome: {sorted(unknown)}"))
+
+
+def _batches(world: World, *states: BatchState) -> set[int]:
+    """The numbers of the batches in these states, in a world with one job."""
+    return {batch.number for job in world.jobs() for batch in job.batches if batch.state in states}
+
+
+def answered_late(world: World, kind: Kind = Kind.RANK) -> None:
+    """A submit that is accepted, and not answered in time."""
+    log = world.root / "submits"
+    world.start(world.new_job(kind, rows=12), partial(_impatient, log))
+    due = time.monotonic() + 3.0  # a body that was cut in the middle is never accepted
+    while time.monotonic() < due and not (log.exists() and len(world.accepted()) >= log.stat().st_size):
+        time.sleep(0.01)
+    world.look()
+    if not _batches(world, BatchState.OUTCOME_UNKNOWN):
+        world.found.append(Finding(Breach.MISLABELLED, "an answer too late is no unknown outcome"))
+
+
+def _impatient(log: Path) -> None:
+    """Shorten the limit of submits. Each that may have reached the service appends a byte to `log`."""
+    send = Transport.send
+
+    async def hurried(self: Transport, *arguments: Any, limit: ExchangeLimit, **named: Any) -> Any:
+        if named.get("what") not in ("submit", "run"):
+            return await send(self, *arguments, limit=limit, **named)
+        try:
+            return await send(self, *arguments, limit=limit._replace(seconds=TIME_OUT), **named)
+        except ExchangeError as error:
+            with log.open("ab") as stream:
+                stream.write(b"." * error.body_left)
+            raise
+
+    put(Transport, "send", hurried)
+    put(submitting, "FIRST_WAIT", 0.01)
+
+
+def export(bench: Bench, kills: int) -> None:
+    """Kills of exports with and without an older file, at every step and at random."""
+    with bench.timed("export") as part:
+        world = bench.world(bench.seed)
+        exporting = Exporting(world)
+        for case, step, turn in list(exporting.steps(bench.share(exporting.cases)))[:: bench.every]:
+            exporting.kill_at(case, step, turn)
+        at_steps = world.kills
+        while world.kills < at_steps + kills:
+            exporting.kill_at_random()
+        bench.close(part, world, f"seed {bench.seed}")
+
+
 # Judging
 
 JUDGED, KEYS = 40, 60  # texts, keys pressed
@@ -315,7 +286,7 @@ Grades = dict[str, int | None]  # by text
 def judge(bench: Bench, kills: int) -> None:
     """Kills while somebody judges; each round goes on with the book of the last one."""
     with bench.timed("judging") as part:
-        for found in _judging(bench, child.nothing, kills):
+        for found in _judging(bench, nothing, kills):
             part.kills += 1
             part.add("judging", found)
 
@@ -327,9 +298,14 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
     for _ in range(rounds):
         texts = [f"text {number}" for number in rng.sample(range(10 * JUDGED), JUDGED)]
         keys: list[Key] = [rng.choice((0, 1, 2, 3, None, UNDO)) for _ in range(KEYS)]
-        saved = _judged_until_killed(
-            partial(_press, path, texts, keys), rng.uniform(0, LONGEST), prepare, path.with_name("child.log")
-        )
+        reading, writing = os.pipe()
+        press = partial(_press, path, texts, keys, writing)
+        process = begin_child(press, dict(os.environ), path.with_name("child.log"), prepare)
+        os.close(writing)
+        os.read(reading, 1)  # it is ready for the first key
+        end_child(process, kill_after=rng.uniform(0, LONGEST))
+        with os.fdopen(reading, "rb") as said:
+            saved = len(said.read())
         after = _grades_after(texts, keys, grades)
         book = Book(path)
         grades = {each.document.text: each.grade for each in newest(book.judgements())}
@@ -340,18 +316,8 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
         yield found
 
 
-def _judged_until_killed(press: Callable[[int], int], seconds: float, prepare: Prepare, log: Path) -> int:
-    """Judge in a child that says after each key that it is saved, and kill it; how many keys were saved."""
-    reading, writing = os.pipe()
-    process = child.begin(lambda: press(writing), dict(os.environ), log, prepare)
-    os.close(writing)
-    os.read(reading, 1)  # it is ready for the first key
-    child.end(process, kill_after=seconds)
-    with os.fdopen(reading, "rb") as said:
-        return len(said.read())
-
-
 def _press(path: Path, texts: Sequence[str], keys: Sequence[Key], writing: int) -> int:
+    """Judge, and say after each key that it is saved."""
     pairs = [Shown(Subject("q", "a query"), Subject("", text)) for text in texts]
     session = Session(Book(path), pairs, judge="me", clock=time.time)
     os.write(writing, b".")
@@ -390,11 +356,10 @@ def cut_power(bench: Bench, _: int) -> None:
         replay = Replay(world, bench.seed)
         length = len(replay.operations)
         start, end = (length * number // bench.workers for number in (bench.number, bench.number + 1))
-        found = list(replay.findings(share=slice(start, end, bench.every), resumed_every=RESUMED_EVERY))
+        for how, found in replay.findings(share=slice(start, end, bench.every), resumed_every=RESUMED_EVERY):
+            part.add(how, [found])
         part.tried += replay.count
         part.kills += replay.resumed
-        part.count(found)
-        part.words += [f"{finding.breach.value}: {finding.words} ({how})" for finding, how in replay.found.values()]
 
 
 # Mutants
@@ -402,32 +367,39 @@ def cut_power(bench: Bench, _: int) -> None:
 
 def catch(bench: Bench, mutant: Mutant) -> None:
     """Run a mutant in its scene until the breach that it causes is found."""
-    looks = _power_looks(bench, mutant) if mutant.scene == "power" else _looks(bench, mutant)
-    for where, found in looks:
+    for where, found in _LOOKS.get(mutant.scene, _at_steps)(bench, mutant):
         for finding in found:
             if mutant.breach in (None, finding.breach):
-                bench.report.add_catch(mutant.name, where, finding)
+                bench.report.catches.append((mutant.name, finding.breach.value, where))
                 return
-    bench.report.add_catch(mutant.name, "", None)
+    bench.report.catches.append((mutant.name, "", ""))
 
 
-def _looks(bench: Bench, mutant: Mutant) -> Iterator[tuple[str, Sequence[Finding]]]:
-    steps = {"submit": SUBMIT, "collect": COLLECT, "at once": SYNCHRONOUS}.get(mutant.scene, ())
+Looks = Iterator[tuple[str, Sequence[Finding]]]
+
+
+def _at_steps(bench: Bench, mutant: Mutant) -> Looks:
+    steps = {"submit": SUBMIT, "collect": COLLECT, "at once": SYNCHRONOUS}[mutant.scene]
     for step in sorted(steps, key=lambda step: step.name != mutant.shown_at):
         world = bench.world(1, prepare=mutant.install)
-        yield step.name, at_step(world, step, synchronous=mutant.scene == "at once")
-    match mutant.scene:
-        case "late":
-            yield "a late answer", answered_late(bench.world(1, service=bench.slow, prepare=mutant.install))
-        case "export":
-            exporting = Exporting(bench.world(1, prepare=mutant.install))
-            for case, name, turn in exporting.steps([case for case in exporting.cases if case.with_old]):
-                yield f"{case.form}, {name}", exporting.kill_at(case, name, turn)
-        case "judging":
-            yield from (("any key", found) for found in _judging(bench, mutant.install, 60))
+        at_step(world, step, at_once=mutant.scene == "at once")
+        yield step.name, world.found
 
 
-def _power_looks(bench: Bench, mutant: Mutant) -> Iterator[tuple[str, Sequence[Finding]]]:
+def _late(bench: Bench, mutant: Mutant) -> Looks:
+    world = bench.world(1, service=bench.slow, prepare=mutant.install)
+    answered_late(world)
+    yield "a late answer", world.found
+
+
+def _exports(bench: Bench, mutant: Mutant) -> Looks:
+    exporting = Exporting(bench.world(1, prepare=mutant.install))
+    for case, name, turn in exporting.steps([case for case in exporting.cases if case.with_old]):
+        exporting.kill_at(case, name, turn)
+        yield f"{case.form}, {name}", exporting.world.found
+
+
+def _power_cuts(bench: Bench, mutant: Mutant) -> Looks:
     """Few states of each place first, then all."""
     with in_memory(bench.folder) as folder:
         for number in range(2):
@@ -435,14 +407,20 @@ def _power_looks(bench: Bench, mutant: Mutant) -> Iterator[tuple[str, Sequence[F
             replay = Replay(world, number, mutant.install)
             if not any(isinstance(each, Mark) and "skipped" in each.words for each in replay.operations):
                 return
-            yield from (("a power cut", [finding]) for finding in replay.findings(is_short=number == 0))
+            yield from (("a power cut", [finding]) for _, finding in replay.findings(is_short=number == 0))
 
 
+_LOOKS: dict[str, Callable[[Bench, Mutant], Looks]] = {
+    "late": _late,
+    "export": _exports,
+    "judging": lambda bench, mutant: (("any key", found) for found in _judging(bench, mutant.install, 60)),
+    "power": _power_cuts,
+}
 SCENES: dict[str, Callable[[Bench, int], None]] = {
     "steps": submit_at_steps,
     "exports": export,
     "judging": judge,
     "power": cut_power,
-    "random": submit_at_random,
-    "pushes": push,
+    "random": AtRandom("submit and collect, at random", 12, _sent_and_decided, World.settle_without_ledger),
+    "pushes": AtRandom("versions sent and pushed", 4, _sent_and_pushed),
 }

@@ -20,12 +20,13 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission
 from cfbatch_gui.core.workers_ai import transport
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
-from tests.prove.child import die, put, wrap
+from tests.prove.world import die, put, wrap
 
 Hit = Callable[[], object]
 
 AT_SERVICE = (BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING, BatchState.DONE)
-_submitting: ContextVar[bool] = ContextVar("submitting", default=False)
+PAID = ("submit", "run")  # exchanges whose outcome matters
+_exchange: ContextVar[str] = ContextVar("exchange", default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +98,31 @@ def _commit(state: BatchState, *, before: bool = False) -> Callable[[Hit], None]
 
 
 def _traced(event: str) -> Callable[[Hit], None]:
-    """A step at a trace event of the transport, in the exchange that submits."""
+    """A step at a trace event of the transport, in an exchange that is paid for."""
 
     def install(hit: Hit) -> None:
-        _mark_submits()
-        wrap(transport._Watch, "see", before=lambda _, seen, __: hit() if _submitting.get() and seen == event else None)
+        _name_exchanges()
+        wrap(transport._Watch, "see", before=lambda _, seen, __: hit() if seen == event and _is_paid() else None)
 
     return install
 
 
+def _name_exchanges() -> None:
+    wrap(transport.Transport, "send", before=lambda *_, what="", **__: _exchange.set(what))
+
+
+def _is_paid() -> bool:
+    return _exchange.get() in PAID
+
+
 def _body_half_sent(hit: Hit) -> None:
-    _mark_submits()
+    _name_exchanges()
     streams: dict[int, Any] = {}
 
     def see(watch: object, event: str, info: Mapping[str, Any]) -> None:
         if event == "connection.connect_tcp.complete":
             streams[id(watch)] = info["return_value"]
-        if event == "http11.send_request_body.started" and _submitting.get():
+        if event == "http11.send_request_body.started" and _is_paid():
             stream = streams[id(watch)]
             whole: Callable[..., Awaitable[None]] = stream.write
 
@@ -129,8 +138,7 @@ def _body_half_sent(hit: Hit) -> None:
 
 
 def _answer_read(hit: Hit) -> None:
-    _mark_submits()
-    wrap(transport.Transport, "send", after=lambda *_, **__: hit() if _submitting.get() else None)
+    wrap(transport.Transport, "send", after=lambda *_, what="", **__: hit() if what in PAID else None)
 
 
 def _half_written_line(event: Event) -> Callable[[Hit], None]:
@@ -168,21 +176,6 @@ def _written_line(event: Event) -> Callable[[Hit], None]:
         wrap(job_store, "write_down", after=written)
 
     return install
-
-
-def _mark_submits() -> None:
-    def marked(original: Callable[[WorkersAI, str, bytes], Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def paid(client: WorkersAI, model: str, body: bytes) -> Any:
-            token = _submitting.set(True)
-            try:
-                return await original(client, model, body)
-            finally:
-                _submitting.reset(token)
-
-        return paid
-
-    put(WorkersAI, "submit", marked(WorkersAI.submit))
-    put(WorkersAI, "run", marked(WorkersAI.run))
 
 
 def _shown_as(state: BatchState) -> Callable[[Hit], None]:

@@ -17,14 +17,10 @@ from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, J
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.ui.jobs.batch_table import RawAnswerDialog
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
-from cfbatch_gui.ui.jobs.job_summary import (
-    account_words,
-    can_change_account,
-    can_clear_account,
-)
 from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard
 from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
 from cfbatch_gui.ui.theme import Theme
+from cfbatch_gui.words.jobs import account_words, can_change_account, can_clear_account
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
@@ -63,7 +59,7 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     await driver.show(embedded)
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
-    await until(lambda: driver.vectors.rows.rowCount() == 4)
+    await until(lambda: driver.vectors.list.rows.rowCount() == 4)
 
 
 async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until) -> None:

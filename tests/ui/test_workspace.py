@@ -244,7 +244,9 @@ async def open_settings(stage: Stage) -> SettingsPage:
     return shown
 
 
-async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, tmp_path: Path, until: Until) -> None:
+async def test_the_language_is_kept_and_the_window_opens_again_in_it(
+    stage: Stage, tmp_path: Path, until: Until
+) -> None:
     page = await open_settings(stage)
     page.choose(WINDOW)
     assert page.language.value() == ""
@@ -252,9 +254,11 @@ async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, 
     assert names == ["Match system", "English", "Deutsch"]
     page.language.setCurrentIndex(2)
     page.language.activated.emit(2)
-    assert stage.person.sees("From the next start on, CF Batch speaks Deutsch.")
     saved = Paths(tmp_path / "data").settings
     await until(lambda: Settings.load(saved).language == "de")
+    click(page.again_button)
+    await until(stage.workspace.closed.is_set)
+    assert stage.workspace.begins_again
 
 
 async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
@@ -267,7 +271,8 @@ async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path
     assert not page.boxes["for_developers"].isChecked()
     page.boxes["for_developers"].click()
     page.choose(SPENDING)
-    page.budget.a_job.setValue(0.5)
+    page.budget.a_job.setText("0.5")
+    page.budget.a_job.editingFinished.emit()
     page.choose(DATA)
     assert not page.boxes["forget_after_export"].isChecked()
     page.boxes["forget_after_export"].click()

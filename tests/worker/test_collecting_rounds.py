@@ -2,10 +2,13 @@
 
 import gzip
 import io
+import itertools
 import json
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -56,8 +59,6 @@ HALF = [f"half-{number}" for number in range(1, 13)]
 @pytest.mark.parametrize(
     ("replies", "asked"),
     [
-        ({"slow": (QUEUED, Reply(b'{"status":"running"}'), QUEUED)}, ["slow"] * 4),
-        ({"passing": PASSING}, ["passing"] * (len(PASSING) + 1)),
         # A busy service is left alone until the next round, which begins with the batch at which the last one ended.
         (
             {"waits": (QUEUED, QUEUED), "busy": BUSY, "behind": ()},
@@ -67,7 +68,7 @@ HALF = [f"half-{number}" for number in range(1, 13)]
         (dict.fromkeys(MANY, ()), MANY),
         ({each: (QUEUED,) * (at % 2) for at, each in enumerate(HALF, 1)}, [*HALF, *HALF[::2]]),
     ],
-    ids=["until it is done", "what passes", "busy", "a round", "those that wait once a round"],
+    ids=["busy", "a round", "those that wait once a round"],
 )
 def test_batches_are_asked_for_until_each_is_answered(
     room: Room, replies: dict[str, Sequence[Reply]], asked: list[str]
@@ -114,18 +115,12 @@ def test_ten_failed_rounds_in_a_row_are_a_failure(room: Room, failing: Sequence[
     assert room.http.get(f"{shard}/1").content == ANSWER.body
 
 
-def test_a_failed_one_begins_anew_when_it_is_handed_over_again(room: Room) -> None:
-    whole = b'{"responses":["' + b"x" * 9000 + b'"]}'
-    room.service.script("broken", Reply(whole, cut=True))
-    shard = room.hand_over_without_waits([(1, "broken")])
-    said = room.until(shard, "failed")
-    assert said["error"]
-    assert said["batches"] == []
-    assert room.service.asked["broken"] == 10 * 4
-    room.service.script("broken", Reply(whole))
-    assert room.hand_over(shard, [(1, "broken")]).json() == {"ok": True}
-    room.until(shard, "ended")
-    assert room.http.get(f"{shard}/1").content == whole
+def cut_again_and_again(room: Room, shard: str) -> None:
+    room.service.script("waits", Reply(ANSWER.body, cut=True))
+    room.order_harness("skipWaits", shard)
+    room.hand_over(shard, [(2, "waits")])
+    room.until(shard, "failed")
+    assert room.service.asked["waits"] == 10 * 4
 
 
 def terminated(room: Room, shard: str) -> None:
@@ -147,24 +142,28 @@ def without_an_order(room: Room, shard: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("begin", "state", "error"),
+    ("begin", "state"),
     [
-        (terminated, "failed", "The workflow is over: terminated."),
-        (cut_behind_the_order, "missing", ""),
-        (without_an_order, "failed", "The workflow is over: complete."),
+        (cut_again_and_again, "failed"),
+        (terminated, "failed"),
+        (cut_behind_the_order, "missing"),
+        (without_an_order, "failed"),
     ],
 )
 def test_one_that_came_to_nothing_begins_anew_when_it_is_handed_over_again(
-    room: Room, begin: Callable[[Room, str], None], state: str, error: str
+    room: Room, begin: Callable[[Room, str], None], state: str
 ) -> None:
     room.service.script("waits", QUEUED)
     room.service.script("done", ANSWER)
     shard = room.new_shard()
     begin(room, shard)
-    assert room.state(shard) == {"state": state, "error": error, "batches": [], "left": []}
+    said = room.state(shard)
+    assert bool(said.pop("error")) is (state == "failed")
+    assert said == {"state": state, "batches": [], "left": []}
     room.service.script("waits", ANSWER)
     assert room.hand_over(shard, [(2, "waits")]).json() == {"ok": True}
     assert numbers(room.until(shard, "ended")) == [2]
+    assert room.http.get(f"{shard}/2").content == ANSWER.body
 
 
 def test_what_has_ended_stays_so_when_cloudflare_forgets_the_instance(room: Room) -> None:
@@ -213,7 +212,6 @@ def put_order(room: Room, shard: str, batches: Sequence[tuple[int, str]]) -> Non
 
 MEGABYTE = 1_000_000
 PART = 8 * 1024 * 1024  # bytes, of a multipart upload
-ANNOUNCED = pytest.mark.parametrize("announced", [True, False], ids=["content-length", "chunked"])
 
 
 def answer_of(size: int) -> bytes:
@@ -229,6 +227,70 @@ def answer_of(size: int) -> bytes:
     return body.getvalue()
 
 
+ANSWERS = (
+    *(b'{"responses":[]}', b'{"results":[{"id":0}],"status":"done"}', b'{"neither":"waiting","nor":"done"}'),
+    b'{"result":{"responses":[{"id":0}]},"success":true}',
+    b'{"responses":[{"id":0}],"status":"queued"}  \n',
+)
+NO_ANSWERS = (
+    *(b'{"status":"queued"}', b'{"status":"running","responses":[]}', b'{"request_id":"7"}'),
+    b'{"result":{"status":"queued","request_id":"7"},"success":true}',
+    *(b"", b"null", b"[]", b'{"responses":[', b"<h1>Please wait</h1>", b"\xff\xfe"),
+)
+SIZES = (60, 4095, 4096, 4097, 100_000, PART - 1, PART, PART + 1, 2 * PART)
+
+
+def whole(size: int, *, announced: bool) -> list[Reply]:
+    return [Reply(answer_of(size), announced=announced)]
+
+
+def broken(size: int, *, announced: bool, cut: bool) -> list[Reply]:
+    """An answer that ends with its connection, or in blanks; and then a whole one."""
+    (last,) = whole(size, announced=announced)
+    blank = replace(last, body=last.body[:-20] + b" \n" * 10)
+    return [replace(last, cut=True) if cut else blank, QUEUED, last]
+
+
+def packed() -> list[Reply]:
+    """Its Content-Length is that of the packed bytes, which is not the length of what the Worker reads."""
+    return [Reply(gzip.compress(answer_of(300_000)), encoding="gzip")]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        *(partial(list, [Reply(body)]) for body in ANSWERS),
+        *(partial(list, [Reply(body), Reply(body), ANSWER]) for body in NO_ANSWERS),
+        partial(list, [*PASSING, QUEUED, ANSWER]),
+        packed,
+        *(partial(whole, size, announced=announced) for size in SIZES for announced in (True, False)),
+        *(
+            partial(broken, size, announced=announced, cut=cut)
+            for size in (200, 5000, 300_000, 9 * MEGABYTE)
+            for announced in (True, False)
+            for cut in (True, False)
+        ),
+    ],
+    ids=itertools.count(),
+)
+def test_a_batch_is_asked_for_until_its_answer_is_there_which_is_stored_to_the_letter(
+    room: Room, script: Callable[[], list[Reply]]
+) -> None:
+    replies = script()
+    body = gzip.decompress(replies[-1].body) if replies[-1].encoding else replies[-1].body
+    room.service.script("batch", *replies)
+    shard = room.hand_over_without_waits([(1, "batch")])
+    said = room.until(shard, "ended")
+    answer = fetch(room, shard)
+    assert said["batches"] == [{"number": 1, "size": len(body), "etag": answer.headers["etag"]}]
+    assert answer.content == body
+    assert room.service.asked["batch"] == len(replies)
+    assert answer.status_code == 200
+    assert answer.headers["content-length"] == str(len(body))
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["cache-control"] == "no-store, no-transform"
+
+
 def fetch(room: Room, shard: str) -> httpx.Response:
     return room.http.get(f"{shard}/1")
 
@@ -242,22 +304,6 @@ def is_stored(room: Room, shard: str, body: bytes) -> bool:
                 return False
             at += len(piece)
     return answer.status_code == 200 and at == len(body)
-
-
-@ANNOUNCED
-@pytest.mark.parametrize("size", [60, 4095, 4096, 4097, 100_000, PART - 1, PART, PART + 1, 2 * PART])
-def test_an_answer_of_any_size_is_stored_to_the_letter(room: Room, size: int, announced: bool) -> None:
-    body = answer_of(size)
-    room.service.script("any-size", Reply(body, announced=announced))
-    shard = room.collect([(1, "any-size")])
-    answer = fetch(room, shard)
-    assert room.state(shard)["batches"] == [{"number": 1, "size": size, "etag": answer.headers["etag"]}]
-    assert answer.content == body
-    assert room.service.asked["any-size"] == 1
-    assert answer.status_code == 200
-    assert answer.headers["content-length"] == str(size)
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["cache-control"] == "no-store, no-transform"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads a process's peak of memory from /proc")
@@ -279,51 +325,6 @@ def test_answers_of_60_megabytes_are_stored_without_being_held(room: Room, tmp_p
             assert peak_megabytes(runtime.runtime_process_id) - before < 150
             assert is_stored(fresh, shard, body)
             fresh.http.delete(shard)
-
-
-def test_a_compressed_answer_is_stored_unpacked(room: Room) -> None:
-    """Its Content-Length is that of the packed bytes, which is not the length of what the Worker reads."""
-    body = answer_of(300_000)
-    room.service.script("packed", Reply(gzip.compress(body), encoding="gzip"))
-    assert fetch(room, room.collect([(1, "packed")])).content == body
-
-
-ANSWERS = (
-    *(b'{"responses":[]}', b'{"results":[{"id":0}],"status":"done"}', b'{"neither":"waiting","nor":"done"}'),
-    b'{"result":{"responses":[{"id":0}]},"success":true}',
-    b'{"responses":[{"id":0}],"status":"queued"}  \n',
-)
-NO_ANSWERS = (
-    *(b'{"status":"queued"}', b'{"status":"running","responses":[]}', b'{"request_id":"7"}'),
-    b'{"result":{"status":"queued","request_id":"7"},"success":true}',
-    *(b"", b"null", b"[]", b'{"responses":[', b"<h1>Please wait</h1>", b"\xff\xfe"),
-)
-
-
-@pytest.mark.parametrize("body", [*ANSWERS, *NO_ANSWERS])
-def test_a_small_body_is_an_answer_unless_it_says_that_the_batch_waits_or_nothing(room: Room, body: bytes) -> None:
-    is_answer = body in ANSWERS
-    room.service.script("small", Reply(body), Reply(body), Reply(answer_of(100)))
-    assert fetch(room, room.collect([(1, "small")])).content == (body if is_answer else answer_of(100))
-    assert room.service.asked["small"] == (1 if is_answer else 3)
-
-
-@ANNOUNCED
-@pytest.mark.parametrize("size", [200, 5000, 300_000, 9 * MEGABYTE])
-@pytest.mark.parametrize("cut", ["connection", "text, with spaces"])
-def test_an_answer_that_was_cut_is_not_stored_but_asked_for_again(
-    room: Room, size: int, announced: bool, cut: str
-) -> None:
-    whole = answer_of(size)
-    if cut == "connection":
-        broken = Reply(whole, announced=announced, cut=True)
-    else:
-        broken = Reply(whole[:-20] + b" \n" * 10, announced=announced)
-    room.service.script("cut", broken, QUEUED, Reply(whole, announced=announced))
-    shard = room.hand_over_without_waits([(1, "cut")])
-    room.until(shard, "ended")
-    assert fetch(room, shard).content == whole
-    assert room.service.asked["cut"] == 3
 
 
 @pytest.mark.parametrize(

@@ -360,7 +360,7 @@ class ConnectionPage(QWidget):
         dialog.open()
 
     def check_service(self, connection_id: str) -> None:
-        dialog = ServiceCheck(self.program, self.tasks, connection_id, self.window())
+        dialog = ServiceCheck(self, connection_id)
         dialog.checked.connect(self.changed)
         dialog.open()
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QWidget
-from shiboken6 import isValid
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
@@ -29,7 +28,8 @@ from cfbatch_gui.ui.connections.connection_fields import (
     TokenField,
     has_problem,
 )
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.connections.work_dialog import Outcome, WorkDialog
+from cfbatch_gui.ui.theme import MEDIUM, TINY
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -41,12 +41,9 @@ from cfbatch_gui.ui.widgets import (
     PrimaryButton,
     Role,
     Saying,
-    StateLabel,
     boxed,
     column,
-    line,
     row,
-    scrolled,
 )
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
@@ -55,51 +52,8 @@ from cfbatch_gui.words.states import title_words
 if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 
-_LEAST = 480  # pixels that it may have above a window that is lower
 
-
-class TallDialog(QDialog):
-    """Opened with `open()`; deletes itself when it is closed. What does not fit above the window behind it scrolls."""
-
-    def __init__(self, title: str, parent: QWidget, *, width: int) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
-        self._window, self._width = parent.window(), scaled(width)
-
-    def lay_out(self, content: QLayout, foot: QLayout) -> None:
-        content.setContentsMargins(WIDE, WIDE - 4, WIDE, LARGE)
-        foot.setContentsMargins(WIDE, MEDIUM, WIDE, LARGE)
-        self._content, self._foot = boxed(content), boxed(foot)
-        self._area = scrolled(self._content)
-        whole = column(self._area, line(), self._foot, gap=0)
-        whole.setStretch(0, 1)
-        self.setLayout(whole)
-
-    def fit(self) -> None:
-        """Take the height of the content, as far as the window behind has it; never less than while it was shown."""
-        width = max(self.minimumSizeHint().width(), min(self._width, self._window.width() - 2 * WIDE))
-        screen, middle = self.screen().availableGeometry(), self._window.frameGeometry().center()
-        room = min(max(self._window.height(), _LEAST), screen.height()) - 2 * WIDE
-        needed = sum(_height(each, width) for each in (self._content, self._foot))
-        height = max(self.height() if self.isVisible() else 0, min(needed + 2, room))
-        self.resize(width, height)
-        self.move(middle.x() - width // 2, max(screen.top(), middle.y() - height // 2))
-
-    def scroll_to(self, part: QWidget) -> None:
-        self._area.ensureWidgetVisible(part, 0, LARGE)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if not event.spontaneous():
-            self.fit()  # the height of wrapped texts is known only once the width is
-
-
-def _height(part: QWidget, width: int) -> int:
-    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
-
-
-class WorkerGuide(TallDialog):
+class WorkerGuide(dialogs.Dialog):
     """How a Worker comes into an account: by this program, in a dialog that `set_up_wanted` asks for, or by hand.
 
     `secret_chosen` carries a new secret, a Token, when the user copies it.
@@ -109,7 +63,7 @@ class WorkerGuide(TallDialog):
     set_up_wanted = Signal()
 
     def __init__(self, page: "ConnectionPage") -> None:
-        super().__init__(tr("A Worker of your own"), page.window(), width=620)
+        super().__init__(tr("A Worker of your own"), page.window(), (620, 0))
         self._secret, self._remembered = worker_setup.new_secret(), page.program.remembered_folder(FolderUse.WORKERS)
         self.set_up_button = PrimaryButton(tr("Set up in my account…"), "cloud", self._hand_over)
         self.save_button = Button(tr("Save the Worker…"), "save", lambda: page.tasks.start("worker", self._save()))
@@ -122,28 +76,22 @@ class WorkerGuide(TallDialog):
             " computer is off, and adds the connection. It needs no Node.js, but a token of your account that is used"
             " once and stored nowhere; every call is listed before anything is sent."
         )
-        close = Button(tr("Close"), on_click=self.accept)
         self.lay_out(
-            column(
-                Label(self.windowTitle(), "part"),
-                Card(
-                    Label(tr("Let this program do it"), "strong"),
-                    Label(sentence, "quiet", wrap=True),
-                    Label(said(worker_setup.COSTS), "small", wrap=True),
-                    row(self.set_up_button, None),
-                    inset=True,
-                ),
-                Card(
-                    Label(tr("Or do it by hand, in a terminal"), "strong"),
-                    self.steps,
-                    row(self.save_button, self.copy_secret, None),
-                    self.saved,
-                    inset=True,
-                ),
-                None,
-                gap=LARGE,
+            self.windowTitle(),
+            Card(
+                Label(tr("Let this program do it"), "strong"),
+                Label(sentence, "quiet", wrap=True),
+                Label(said(worker_setup.COSTS), "small", wrap=True),
+                row(self.set_up_button, None),
+                inset=True,
             ),
-            row(None, close),
+            Card(
+                Label(tr("Or do it by hand, in a terminal"), "strong"),
+                self.steps,
+                row(self.save_button, self.copy_secret, None),
+                self.saved,
+                inset=True,
+            ),
         )
 
     def _hand_over(self) -> None:
@@ -222,17 +170,14 @@ class CallRow(StepRow):
         self.show_step(*_LOOKS[state], note=note, spoken=said(literal(state.value)) if state else "")
 
 
-_TASK = "account calls"
-
-
-class AccountDialog(TallDialog):
+class AccountDialog(WorkDialog):
     """Calls to the user's account, listed before they are made; `options` and `beside` are what one kind of it adds."""
 
     def __init__(
-        self, page: "ConnectionPage", start_button: Button, about: str, *options: Item, beside: QWidget | None = None
+        self, page: "ConnectionPage", start_button: Button, about: str, *options: Item, beside: tuple[Item, ...] = ()
     ) -> None:
-        super().__init__(start_button.text(), page.window(), width=660)
-        self._program, self._tasks, self.start_button = page.program, page.tasks, start_button
+        super().__init__(page.window(), page.tasks, start_button, start_button.text(), width=660)
+        self._program = page.program
         self.account_block = AccountBlock(page.open_page)
         self.account = self.account_block.field
         self.account.setText(self._program.address_book.account_id)
@@ -247,27 +192,15 @@ class AccountDialog(TallDialog):
         self.calls: list[CallRow] = []  # in the order in which they are made
         self._list = Card(inset=True, gap=MEDIUM)
         self._list.setAccessibleName(tr("Calls that are made"))
-        self.problem = Saying("circle-x", "error", "body")
-        self.outcome, self.afterwards = StateLabel(), Label("", "quiet", wrap=True)
-        self._done = boxed(column(row(self.outcome, None), self.afterwards, gap=SMALL))
-        self._done.hide()
-        self.close_button = Button(tr("Cancel"), on_click=self._close_or_stop)
-        start_button.clicked.connect(self._try_to_start)
-        self.finished.connect(lambda _: self._forget())
+        self.finished.connect(lambda _: self.token.forget())
         for field in (self.account, self.token, self.worker):
             field.textEdited.connect(self._edited)
-            field.returnPressed.connect(self._try_to_start)
-        note = tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
-        form = (
-            *(Label(about, "quiet", wrap=True), self.account_block, self.token_block, self.worker_block, *options),
-            Label(note.format(button=start_button.text()), "strong", wrap=True),
-        )
-        self._form = boxed(column(*form, gap=MEDIUM))
-        buttons = row(*filter(None, [beside]), None, self.close_button, start_button)
-        self.lay_out(
-            column(Label(self.windowTitle(), "part"), self._form, self._list, None, gap=MEDIUM),
-            column(self._done, self.problem, buttons, gap=SMALL),
-        )
+            field.returnPressed.connect(self.try_to_start)
+        words = tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
+        fields = self.account_block, self.token_block, self.worker_block
+        note = Label(words.format(button=start_button.text()), "strong", wrap=True)
+        form = [Label(about, "quiet", wrap=True), *fields, *options, note]
+        self.show_parts(form, self._list, beside=beside)
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
     # What each dialog does
@@ -275,11 +208,9 @@ class AccountDialog(TallDialog):
     def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
         raise NotImplementedError
 
-    async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
-        """Make them; what is said then, and what there is to know afterwards. Raises UserError."""
+    async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
+        """What is said then, and what there is to know afterwards. Raises UserError."""
         raise NotImplementedError
-
-    def stopped(self, reason: UserError) -> None: ...
 
     # Shared
 
@@ -305,9 +236,6 @@ class AccountDialog(TallDialog):
                 if progress.state is State.RUNNING:
                     self.scroll_to(each)
 
-    def is_working(self) -> bool:
-        return self._tasks.is_running(_TASK)
-
     def _account_id(self) -> str:
         try:
             return clean_account_id(self.account.text())
@@ -318,63 +246,36 @@ class AccountDialog(TallDialog):
         self.problem.hide()
         self.show_plan()
 
-    def _try_to_start(self) -> None:
-        is_possible = not self.is_working() and not self.start_button.isHidden()
-        if is_possible and not has_problem(self.account_block, self.token_block, self.worker_block):
-            self.show_plan()
-            self._tasks.start(_TASK, self._run())
+    def may_start(self) -> bool:
+        self.show_plan()
+        return not has_problem(self.account_block, self.token_block, self.worker_block)
 
-    async def _run(self) -> None:
-        self.problem.hide()
-        self._set_working(True)
+    async def work(self) -> tuple[Outcome, str]:
         program = self._program
         setup = WorkerSetup(program.address_book, program.credentials, program.connections)
         given = self._account_id(), check_form(self.token.text()), _names_of(self.worker.text())
-        try:
-            sentence, afterwards = await self.work(setup, *given)
-            self.outcome.set_state(sentence, "circle-check", "done")
-            self.afterwards.setText(afterwards)
-            self.token.forget()
-            self.start_button.hide()
-            self._done.show()
-        except UserError as error:
-            self._show_stopped(error)
-        finally:
-            if isValid(self):  # it may have been closed
-                for each in self.calls:
-                    if each.state in (State.RUNNING, State.WAITING):
-                        each.show_state(None)
-                self._set_working(False)
-                self.fit()
+        sentence, afterwards = await self.make_calls(setup, *given)
+        self.token.forget()
+        return (sentence, "circle-check", "done"), afterwards
 
-    def _show_stopped(self, error: UserError) -> None:
-        reason = error.reason if isinstance(error, worker_setup.Stopped) else error
-        self.problem.set_line("\n".join(filter(None, (said(error.message), error.detail))))
-        if isinstance(reason, TokenRefused):
+    def stopped(self, error: UserError) -> None:
+        super().stopped(error)
+        if isinstance(reason_of(error), TokenRefused):
             self.token.forget()
             self.token.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.stopped(reason)
 
-    def _set_working(self, working: bool) -> None:
-        is_done = self.start_button.isHidden()
-        self._form.setVisible(not working and not is_done)
-        self.start_button.set_possible(tr("Wait until this is done.") if working else "")
-        self.close_button.setText(tr("Stop") if working else tr("Close") if is_done else tr("Cancel"))
-        if is_done:
-            self.close_button.setDefault(True)
-            self.close_button.setFocus(Qt.FocusReason.OtherFocusReason)
+    def rested(self) -> None:
+        for each in self.calls:
+            if each.state in (State.RUNNING, State.WAITING):
+                each.show_state(None)
 
-    def _close_or_stop(self) -> None:
-        if not self.is_working():
-            self.reject()
-            return
-        self._tasks.cancel(_TASK)
+    def words_when_stopped(self) -> str:
         words = tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.")
-        self.problem.set_line(words.format(button=self.start_button.text()))
+        return words.format(button=self.start_button.text())
 
-    def _forget(self) -> None:
-        self._tasks.cancel(_TASK)
-        self.token.forget()
+
+def reason_of(error: UserError) -> UserError:
+    return error.reason if isinstance(error, worker_setup.Stopped) else error
 
 
 def _names_of(text: str) -> Names:
@@ -405,7 +306,7 @@ class WorkerSetupDialog(AccountDialog):
         plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
         options = self.replace, _with_note(self.paid_plan, plan)
         start = PrimaryButton(tr("Set up in my account"), "check")
-        super().__init__(page, start, about, *options, beside=self.copy_secret)
+        super().__init__(page, start, about, *options, beside=(self.copy_secret,))
         for each in (self.replace, self.copy_secret):
             each.hide()
         self.replace.toggled.connect(self._choose_name)
@@ -414,7 +315,7 @@ class WorkerSetupDialog(AccountDialog):
     def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
         return account.setting_up_calls(names, account_id)
 
-    async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
+    async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
         done = await setup.set_up(
             *(account_id, token, names),
             title=tr("My Worker"),
@@ -438,7 +339,9 @@ class WorkerSetupDialog(AccountDialog):
         self.connected.emit(self._connection_id)
         return pattern.format(name=title_words(done.connection.name)), " ".join(more)
 
-    def stopped(self, reason: UserError) -> None:
+    def stopped(self, error: UserError) -> None:
+        super().stopped(error)
+        reason = reason_of(error)
         if isinstance(reason, worker_setup.NotOurs):
             self._taken, self._other = self.worker.text().strip(), reason.other_name
             self.replace.setText(tr("Replace “{name}” instead").format(name=self._taken))
@@ -485,7 +388,7 @@ class WorkerRemovalDialog(AccountDialog):
     def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
         return account.removing_calls(names, account_id, keep_bucket=self.keep_bucket.isChecked())
 
-    async def work(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
+    async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
         taken = await setup.take_down(
             *(account_id, token, names), keep_bucket=self.keep_bucket.isChecked(), show=self.show_progress
         )

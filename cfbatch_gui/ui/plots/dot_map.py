@@ -23,6 +23,7 @@ from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, paint_dots, pai
 from cfbatch_gui.ui.plots.plot import Plot, PlotData, small
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import worded
 
 _CLOSEST = 400.0  # the greatest zoom
 _MARGIN = 28.0
@@ -148,12 +149,11 @@ class DotMap(Plot):
     def summary(self) -> str:
         words = [figures.plural(len(self._points), "{n} text as a dot.", "{n} texts as dots.")]
         if self._names:
-            names = ", ".join(name for name, _ in self._names)
-            words.append(self.tr("Groups with a name: {names}.").format(names=names))
+            words.append(worded("Groups with a name: {names}.", names=", ".join(name for name, _ in self._names)))
         if self._marked is not None:
             words.append(figures.plural(int(self._marked.sum()), "{n} is marked.", "{n} are marked."))
         if self._current >= 0:
-            words.append(self.tr("Chosen: {text}").format(text=figures.one_line(self._describe(self._current))))
+            words.append(worded("Chosen: {text}", text=figures.one_line(self._describe(self._current))))
         return " ".join(words)
 
     # Painting

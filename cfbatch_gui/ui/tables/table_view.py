@@ -159,7 +159,7 @@ class TableView(QTableView):
             self.setColumnHidden(section, column.hidden)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(any(column.sortable for column in rows.columns))
-        self._restore(rows)
+        self._restore()
         self._restoring = False
         self._narrowed, self._gone = {}, set()
         self._make_room()
@@ -191,8 +191,8 @@ class TableView(QTableView):
         """Copy the selected rows and their header as a spreadsheet reads them; above MOST_ROWS_TO_COPY only say so."""
         count = sum(bottom - top + 1 for top, bottom in self._selected_ranges())
         if count > MOST_ROWS_TO_COPY:
-            pattern = self.tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
-            words = pattern.format(n=figures.number(count), most=figures.number(MOST_ROWS_TO_COPY))
+            words = tr("{n} rows are too many for the clipboard, which takes {most}. Export them instead.")
+            words = figures.filled(words, {"n": count, "most": MOST_ROWS_TO_COPY})
             for notices in self.window().findChildren(Notices):
                 notices.show_notice(words, "attention")
             return
@@ -227,7 +227,7 @@ class TableView(QTableView):
             action.setChecked(not self.isColumnHidden(section))
             action.toggled.connect(lambda shown, section=section: self.show_column(section, shown=shown))
         menu.addSeparator()
-        menu.addAction(self.tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
+        menu.addAction(tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
 
     def reset_columns(self) -> None:
         header = self.horizontalHeader()
@@ -330,9 +330,9 @@ class TableView(QTableView):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(icons.icon("copy"), self.tr("Copy rows")).triggered.connect(self.copy)
+        menu.addAction(icons.icon("copy"), tr("Copy rows")).triggered.connect(self.copy)
         whole = model.copied(index.row(), index.column())
-        menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
+        menu.addAction(tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
         self.add_to_menu(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))
 
@@ -340,51 +340,44 @@ class TableView(QTableView):
         """Add entries to the context menu of a row."""
 
     def _remember(self) -> None:
+        """Keep the columns in their order, each with its width for the usual font, 0 for the usual width."""
         if not self._name or self._restoring or not self.columns():
             return
-        header, names = self.horizontalHeader(), [column.name for column in self.columns()]
-        by = header.sortIndicatorSection()
-        hidden = (at for at in range(len(names)) if self.isColumnHidden(at) and at not in self._gone)
-        layout = {
-            "order": [names[header.logicalIndex(at)] for at in range(len(names))],
-            "widths": self._chosen_widths(),
-            "hidden": [names[at] for at in hidden],
-            "sort": names[by] if 0 <= by < len(names) else "",
-            "descending": header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder,
-        }
+        header, names = self.horizontalHeader(), self._names()
+        by, kept = header.sortIndicatorSection(), []
+        for section in map(header.logicalIndex, range(len(names))):
+            column, is_gone = self.columns()[section], section in self._gone
+            width = self._narrowed.get(section, header.sectionSize(section))
+            is_usual = column.stretch or width == self._usual_width(column)
+            shown = is_gone or not self.isColumnHidden(section)
+            kept.append((names[section], 0 if is_usual else round(width * 100 / scaled(100)), shown))
+        is_descending = header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
+        layout = {"columns": kept, "sort": names[by] if 0 <= by < len(names) else "", "descending": is_descending}
         memory.set(f"table/{self._name}", json.dumps(layout))
 
-    def _chosen_widths(self) -> dict[str, int]:
-        """Those that differ from the usual ones, for the usual font."""
-        widths = {}
-        for section, column in enumerate(self.columns()):
-            width = self._narrowed.get(section, self.horizontalHeader().sectionSize(section))
-            if width and not column.stretch and width != self._usual_width(column):
-                widths[column.name] = round(width * 100 / scaled(100))
-        return widths
-
-    def _restore(self, rows: ColumnRows[Any]) -> None:
+    def _restore(self) -> None:
+        """A column that was added since stays as declared."""
         text = memory.get(f"table/{self._name}") if self._name else ""
-        if not text:
-            return
+        header, names = self.horizontalHeader(), self._names()
         try:
-            kept = json.loads(text)
-            widths, hidden = dict(kept["widths"]), set(kept["hidden"])
-            order, by, descending = list(kept["order"]), str(kept["sort"]), bool(kept["descending"])
-        except (ValueError, KeyError, TypeError):
-            return  # saved by another version: the columns stay as they are declared
-        header = self.horizontalHeader()
-        names = [column.name for column in rows.columns]
-        for section, column in enumerate(rows.columns):
-            if not column.stretch and isinstance(widths.get(column.name), int):
-                header.resizeSection(section, scaled(widths[column.name]))
-            if column.name in order:  # a column that was added since stays as declared
-                self.setColumnHidden(section, column.name in hidden)
-        for at, name in enumerate(name for name in order if name in names):
-            header.moveSection(header.visualIndex(names.index(name)), at)
-        if by in names:
-            direction = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
-            header.setSortIndicator(names.index(by), direction)
+            kept = json.loads(text or "{}")
+            known = [each for each in kept.get("columns", ()) if each[0] in names]
+            for at, (name, width, shown) in enumerate(known):
+                section = names.index(name)
+                header.moveSection(header.visualIndex(section), at)
+                self.setColumnHidden(section, not shown)
+                if width and not self.columns()[section].stretch:
+                    header.resizeSection(section, scaled(int(width)))
+            if (by := kept.get("sort")) in names:
+                order = Qt.SortOrder.DescendingOrder if kept["descending"] else Qt.SortOrder.AscendingOrder
+                header.setSortIndicator(names.index(by), order)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return  # changed by hand: the columns stay as they are declared
+
+    def _names(self) -> list[str]:
+        """What columns are remembered by: their titles, the later ones of equal titles with a number."""
+        titles = [column.title for column in self.columns()]
+        return [f"{title} {titles[:at].count(title) or ''}".strip() for at, title in enumerate(titles)]
 
 
 class ColumnsButton(QuietButton):

@@ -71,10 +71,11 @@ def line() -> QFrame:
 
 
 def split(
-    *parts: QWidget, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False, name: str = ""
+    *parts: QWidget, name: str, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False
 ) -> QSplitter:
-    """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None. With
-    a name it remembers its sizes.
+    """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None.
+
+    `sizes` are those of the first time; what the user makes of them is remembered under `name`.
     """
     splitter = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
     splitter.setChildrenCollapsible(False)
@@ -83,10 +84,9 @@ def split(
         splitter.addWidget(part)
         if stretched is not None:
             splitter.setStretchFactor(index, int(index == stretched))
-    kept = [int(size) for size in memory.get(f"split/{name}").split() if size.isdigit()]
-    splitter.setSizes(kept if len(kept) == len(parts) else list(sizes))
-    if name:
-        splitter.splitterMoved.connect(lambda *_: memory.set(f"split/{name}", " ".join(map(str, splitter.sizes()))))
+    key = f"split/{name}"
+    splitter.setSizes([int(size) for size in memory.get(key).split()] or list(sizes))
+    splitter.splitterMoved.connect(lambda *_: memory.set(key, " ".join(map(str, splitter.sizes()))))
     return splitter
 
 

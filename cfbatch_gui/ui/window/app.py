@@ -10,6 +10,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -94,9 +95,11 @@ def speak(app: QApplication, language: Language) -> None:
     use_language(language)
     is_of_system = QLocale.system().name().partition("_")[0] == language.code
     QLocale.setDefault(QLocale.system() if is_of_system else QLocale(language.code))
-    if language.code == ENGLISH.code:
-        return
-    app.installTranslator(CatalogueTranslator(language, app))
+    for before in app.findChildren(QTranslator):  # of the window before this one
+        app.removeTranslator(before)
+        before.deleteLater()
+    if language.code != ENGLISH.code:
+        app.installTranslator(CatalogueTranslator(language, app))
     own = QTranslator(app)  # asked first, for the words of Qt's own dialogs and menus
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     if own.load(str(Path(folder) / f"qtbase_{language.code}.qm")):
@@ -201,6 +204,7 @@ class CrashHandler(QObject):
 _TRIES, _BETWEEN = 25, 0.2  # seconds
 _PATIENCE = 10_000  # milliseconds for the window that is open to answer; while it is being opened it takes nothing
 _TAKEN = b"taken\n"  # its answer
+_AGAIN = -1  # a status of a window that was closed to open once more, in another language
 # What the desktop calls this start by. Some set only the older variable, with the token of Wayland in it.
 _ACTIVATION = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
@@ -237,13 +241,17 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     app.setApplicationDisplayName("CF Batch")
     app.setApplicationVersion(__version__)
     app.setWindowIcon(QIcon(str(resource("cfbatch.svg"))))
-    settings = Settings.load(Paths(start.root).settings)
-    speak(app, load_language(settings.language or language_of_system(environ, preferred_languages())))
-    chosen = settings.theme
+    chosen = Settings.load(Paths(start.root).settings).theme
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
     install_roles()
-    return loop.run(app, lambda: _main(start, environ, theme, app))
+    while True:
+        chosen = Settings.load(Paths(start.root).settings).language
+        speak(app, load_language(chosen or language_of_system(environ, preferred_languages())))
+        status = loop.run(app, partial(_main, start, environ, theme, app))
+        if status != _AGAIN:
+            return status
+        start = Start(start.root)
 
 
 async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QApplication) -> int:
@@ -283,6 +291,8 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         await program.close()
         workspace.window.finish()
         crash.uninstall()
+    if workspace.begins_again:
+        return _AGAIN
     return 128 + signals[0] if signals else 0  # as shells report it
 
 

@@ -66,6 +66,7 @@ DESKTOP_ID = "workers-ai-cfbatch"
 
 _SIZE = (1280, 820)
 _SMALLEST = (800, 500)
+_FRAME = (16, 48)  # pixels that a desktop may put around the window; it is known only once the window is shown
 _PAINTING = 1.0  # seconds that are waited for it
 
 
@@ -89,8 +90,8 @@ class MainWindow(QMainWindow):
         right.setLayout(column(self.pages, gap=0))
         self.pages.currentChanged.connect(self.notices.place)
         sizes = (SIDEBAR_WIDTH, _SIZE[0] - SIDEBAR_WIDTH)
-        self._splitter = split(self.library, right, sizes=sizes, stretched=1)
-        self.setCentralWidget(self._splitter)
+        splitter = split(self.library, right, name="window", sizes=sizes, stretched=1)
+        self.setCentralWidget(splitter)
         self._overlay = DropOverlay(right, self.tr("Drop it to start a new job"))
         self.library.foot.opened.connect(self.notices.connection_wanted)
         self.library.foot.unlock.clicked.connect(self.notices.unlock_wanted)
@@ -134,8 +135,7 @@ class MainWindow(QMainWindow):
         if self._may_close:
             super().closeEvent(event)
         else:
-            memory.set("window/geometry", _as_text(self.saveGeometry()))
-            memory.set("window/sidebar", _as_text(self._splitter.saveState()))
+            memory.set("window/geometry", bytes(self.saveGeometry().toBase64().data()).decode())
             event.ignore()
             self.close_requested.emit()
 
@@ -160,19 +160,12 @@ class MainWindow(QMainWindow):
             self.files_dropped.emit(files)
 
     def _restore(self) -> None:
-        self.resize(QSize(*_SIZE).boundedTo(self.screen().availableSize()))
+        self.resize(QSize(*_SIZE).boundedTo(self.screen().availableSize() - QSize(*_FRAME)))
         if geometry := memory.get("window/geometry"):
             self.restoreGeometry(QByteArray.fromBase64(geometry.encode()))
-        if sidebar := memory.get("window/sidebar"):
-            self._splitter.restoreState(QByteArray.fromBase64(sidebar.encode()))
-            self._splitter.setHandleWidth(1)
 
 
 def keep_token(token: str) -> None:
     """Use this token when the window is next activated; Qt on Wayland takes it from the environment alone."""
     if token and "\0" not in token and QGuiApplication.platformName().startswith("wayland"):
         os.environ["XDG_ACTIVATION_TOKEN"] = token
-
-
-def _as_text(state: QByteArray) -> str:
-    return bytes(state.toBase64().data()).decode()

@@ -78,7 +78,7 @@ class Menus(QObject):
             (
                 tr("Compare the ranking with another job"),
                 "Ctrl+Shift+C",
-                partial(workspace.evaluating.with_opened, workspace.evaluating.compare),
+                workspace.evaluating.compare_opened,
             ),
             (tr("Judge the texts of the ranking, or of the comparison"), "Ctrl+J", workspace.evaluating.judge_shown),
             (tr("Open the menu"), "F10", self._open_first),
@@ -92,9 +92,9 @@ class Menus(QObject):
         )
         menu = self._menu(
             tr("&Help"),
-            (tr("Help"), "Shift+F1", self.show_help),
+            (tr("Help"), "F1", self.show_help),
             (tr("What is a score?"), "", partial(self.show_help, Topic.SCORES)),
-            (tr("Shortcuts"), "F1", self.show_shortcuts),
+            (tr("Shortcuts"), "Shift+F1", self.show_shortcuts),
             None,
             (tr("The Batch API at Cloudflare"), "", partial(QDesktopServices.openUrl, QUrl(WEBSITE))),
             (tr("About CF Batch"), "", self.show_about),

@@ -17,7 +17,6 @@ from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.result_view import imported
@@ -69,6 +68,7 @@ class Workspace:
         self.program, self._theme = program, theme
         memory.open(program.settings.table_layouts, lambda texts: program.change_settings(table_layouts=texts))
         self.closed = asyncio.Event()
+        self.begins_again = False  # once it is closed
         window = self.window = MainWindow()
         self.notices = window.notices
         self.tasks = Tasks(window, self.notices.show_error)
@@ -82,7 +82,7 @@ class Workspace:
         self.results = ResultViews(
             program,
             window,
-            show_help=lambda: self.menus.show_help(Topic.SCORES),
+            show_help=lambda topic: self.menus.show_help(topic),  # noqa: PLW0108 - made below
             show_tab=lambda key: self.job_page.tabs.choose(key),  # noqa: PLW0108 - made below
             judge=self.evaluating.judge,
             export=lambda job_id: self.menus.show_export(job_id),  # noqa: PLW0108 - made below
@@ -104,9 +104,10 @@ class Workspace:
         )
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.settings.show_connections)
-        window.close_requested.connect(self._close)
+        window.close_requested.connect(lambda: self.tasks.start("close", self._close()))
         window.library.new_button.clicked.connect(lambda _checked=False: self.new_jobs.start())
         window.library.opened.connect(self.open_job)
+        window.library.rows.title_of = self.program.address_book.title
         self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
         job = self._last_job()
         is_draft = with_draft or (job is not None and not job.is_sent)
@@ -318,13 +319,15 @@ class Workspace:
             self.open_job(job_id)
         self.window.come_forward()
 
-    def _close(self) -> None:
-        async def close() -> None:
-            if await self.menus.may_close():
-                self.window.hide()
-                self.closed.set()
+    async def _close(self) -> None:
+        if self.begins_again or await self.menus.may_close():
+            self.window.hide()
+            self.closed.set()
 
-        self.tasks.start("close", close())
+    def begin_again(self) -> None:
+        """Close the window and open it once more, in the language that is chosen now; jobs go on."""
+        self.begins_again = True
+        self.window.close()
 
     # The data folder
 

@@ -49,7 +49,11 @@ EXAMPLES = tries(30, 5_000)
 ODD_VALUES: list[Any] = [
     *(None, True, False, "", "1", "queued", -1, 0, 1, 2, 0.0, 1.5, 10**30, [], {}, [[]], [[1.0]], {"id": 0})
 ]
-FOREIGN = '{"result":{"request_id":"another","responses":[]},"success":true,"errors":[],"messages":[]}'
+FOREIGN = (
+    '{"result":{"request_id":"another","responses":[]},"success":true,"errors":[],"messages":[]}',
+    '{"request_id":"another","status":"running"}',
+    '{"request_id":"another"}',
+)
 DONE, FAILED = BatchState.DONE, BatchState.FAILED
 
 
@@ -181,7 +185,6 @@ def check_one(random: Any, *, sent: Sent, folder: JobFolder) -> None:
     reason = collected(sent, raw, folder)
     assert wrong_results(folder) == []
     if reason:
-        assert reason.endswith(".") and len(reason) > 30
         assert states(folder) == {"waiting"}
         assert folder.read_reply(1) == raw
 
@@ -210,17 +213,19 @@ async def play(bench: FaultBench, fault: Fault | None = None, texts: int = 3) ->
     return await bench.run(bench.draft(path, Kind.EMBED))
 
 
+@pytest.mark.parametrize("foreign", FOREIGN)
 @pytest.mark.parametrize(("times", "state"), [(READINGS - 1, DONE), (READINGS, FAILED)])
-async def test_an_answer_that_names_another_batch(open_bench: Open, times: int, state: BatchState) -> None:
+async def test_an_answer_that_names_another_batch(
+    open_bench: Open, times: int, state: BatchState, foreign: str
+) -> None:
     async with open_bench() as bench:
-        job = await play(bench, faults.any_reply(on="poll", body=FOREIGN, times=times))
+        job = await play(bench, faults.any_reply(on="poll", body=foreign, times=times))
         (batch,) = job.batches
         assert batch.state is state
         assert wrong_results(bench.store.folder(job.id)) == []
         assert bench.results(job.id) == (3 if state is DONE else 0)
         if state is FAILED:
-            assert batch.error.startswith("Cloudflare answered about another batch than the one it was asked for.")
-            assert bench.store.folder(job.id).read_reply(1) == FOREIGN.encode()
+            assert bench.store.folder(job.id).read_reply(1) == foreign.encode()
 
 
 @pytest.mark.parametrize(("times", "state"), [(1, DONE), (0, FAILED)])
@@ -235,7 +240,6 @@ async def test_references_that_came_back_once_have_to_come_back(
         with bench.store.folder(job.id).open(read_only=True) as database:
             assert metadata_value(database, "references_echoed") is True
         if state is FAILED:
-            assert job.batches[1].error.startswith("The answer to this batch lacks the references")
             assert bench.store.folder(job.id).reply(2).exists()
 
 
@@ -256,7 +260,6 @@ async def test_vectors_of_another_length_than_the_models_are_refused(
         monkeypatch.setattr(limits, "PRACTICE_DIMENSIONS", frozenset())
         job = await play(bench)
         assert job.batches[0].state is FAILED
-        assert job.batches[0].error.startswith("The vectors of this batch do not have the length")
         assert job.batches[0].error_detail == "8 numbers, not 1024"
         assert not bench.store.folder(job.id).vectors.exists()
 

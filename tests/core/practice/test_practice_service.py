@@ -183,15 +183,6 @@ async def test_answers_and_scores_come_shuffled(practice: Practice, calls: Calls
         by_id(scores)
 
 
-async def test_scores_are_cosines_in_half_precision(practice: Practice, calls: Calls) -> None:
-    texts = ["This is a story about an orange cloud", "This is a story about a llama", "日本語"]
-    query = "This is a story about Cloudflare"
-    result = await done(practice, calls, {"query": query, "contexts": [{"text": text} for text in texts]})
-    scores = [score["score"] for score in by_id(result["responses"][0]["result"]["response"])]
-    vectors = ENGINE.embed([query, *texts])
-    assert scores == [float(np.float16(score)) for score in vectors[1:] @ vectors[0]]
-
-
 async def test_the_three_forms_of_an_answer(practice: Practice, calls: Calls) -> None:
     texts = ["one", "two", "three"]
     contexts = [{"text": text} for text in texts]
@@ -249,11 +240,6 @@ async def test_long_texts_are_cut_when_asked(practice: Practice, calls: Calls) -
     assert result["usage"]["prompt_tokens"] == 2 * 8_192
 
 
-@pytest.mark.parametrize(("text", "count"), [(" \n\t\u3000", 0), ("日本語", 3), ("a, b!", 4), ("🤗🤗", 2)])
-def test_counting_tokens(text: str, count: int) -> None:
-    assert count_tokens(text) == count
-
-
 @settings(max_examples=30)
 @given(st.text(max_size=60), st.integers(0, 20))
 def test_a_cut_text_is_the_longest_beginning_that_fits(text: str, limit: int) -> None:
@@ -263,7 +249,6 @@ def test_a_cut_text_is_the_longest_beginning_that_fits(text: str, limit: int) ->
 
 
 ROOT = Path(__file__).parents[3]
-STORY = "This is a story about "
 
 
 @pytest.fixture(scope="module", params=[WordLlama, HashedNgrams], ids=lambda kind: kind.__name__)
@@ -272,12 +257,6 @@ def model(request: pytest.FixtureRequest) -> PracticeModel:
         pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
     loaded: PracticeModel = request.param()
     return loaded
-
-
-def test_the_orange_cloud_ranks_first(model: PracticeModel) -> None:
-    stories = [STORY + "a llama", STORY + "a hugging emoji", STORY + "an orange cloud"]
-    vectors = model.embed([STORY + "Cloudflare", *stories])
-    assert int(np.argmax(vectors[1:] @ vectors[0])) == 2
 
 
 @settings(max_examples=20, deadline=None)

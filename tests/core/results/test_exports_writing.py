@@ -148,9 +148,9 @@ def test_the_form_follows_the_suffix_or_the_name(name: str, kind: Kind, form: st
 @pytest.mark.parametrize(
     ("name", "kind", "form", "sentence"),
     [
-        ("a.npy", Kind.RANK, "", "“.npy” is no form of a ranking. Choose one of: .csv, .xlsx,"),
-        ("a", Kind.RANK, "", "“a” is no form of a ranking. Choose one of: .csv, .xlsx,"),
-        ("a.csv", Kind.RANK, "npz", "“npz” is no form of a ranking. Choose one of: csv, csv-excel, xlsx,"),
+        ("a.npy", Kind.RANK, "", "“.npy” is no form of a ranking. Choose one of: .xlsx, .csv,"),
+        ("a", Kind.RANK, "", "“a” is no form of a ranking. Choose one of: .xlsx, .csv,"),
+        ("a.csv", Kind.RANK, "npz", "“npz” is no form of a ranking. Choose one of: xlsx, csv, csv-excel,"),
     ],
 )
 def test_what_cannot_be_is_said(name: str, kind: Kind, form: str, sentence: str) -> None:

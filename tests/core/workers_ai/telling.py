@@ -3,10 +3,13 @@
 import base64
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from tests.canary_search import Search
+
+TESTS: Final = Path(__file__).parents[2]
 
 
 def holds_token(text: str) -> bool:
@@ -28,7 +31,7 @@ def _told(error: BaseException) -> Iterator[str]:
     yield from (str(error), repr(error), repr(error.args), repr(getattr(error, "__dict__", {})))
     trace = traceback.TracebackException.from_exception(error, capture_locals=True)
     for frame in trace.stack:
-        if "/tests/" not in frame.filename:
+        if not Path(frame.filename).is_relative_to(TESTS):
             yield f"{frame.filename}:{frame.lineno} {frame.name} {frame.locals}"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable, UnreadableReply
+from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, RateBudget
 from cfbatch_gui.core.workers_ai.transport import (
     Exchange,
@@ -405,21 +405,6 @@ async def test_a_redirect_is_not_followed_with_the_token(faulty: FaultyService, 
         assert elsewhere.arrivals == []
 
 
-@pytest.mark.parametrize("frame", ['{{"result":{},"success":true,"errors":[],"messages":[]}}', "{}"])
-@pytest.mark.parametrize(
-    "body",
-    ['{"status":"running","request_id":"r-2"}', '{"responses":[],"request_id":"r-2"}', '{"request_id":"r-2"}'],
-    ids=["waiting", "finished", "queued"],
-)
-async def test_an_answer_about_another_batch_is_not_taken(faulty: FaultyService, frame: str, body: str) -> None:
-    faulty.follow(faults.any_reply(body=frame.format(body), times=0))
-    service = connected(faulty.url)
-    with pytest.raises(UnreadableReply, match="answered about another batch") as caught:
-        await service.ask(MODEL, "r-1")
-    assert caught.value.raw == frame.format(body).encode()
-    await service.ask(MODEL, "r-2")
-
-
 @pytest.mark.parametrize(
     "request_id", ["x" * 1_000_000, "x" * 201, "two words", "ümlaut", "line\\nend", TOKEN], ids=lambda text: text[:3]
 )
@@ -443,14 +428,6 @@ async def test_the_services_word_shrinks_it(limited: RateBudget, clock: Clock) -
     for _ in range(3):
         await limited.take()
     assert clock.now >= began + 30
-
-
-async def test_a_block_is_waited_out(limited: RateBudget, clock: Clock) -> None:
-    began = clock.now
-    limited.block(300)
-    assert limited.left == 0
-    await limited.take()
-    assert clock.now >= began + 300
 
 
 async def test_ten_thousand_questions_stay_within_the_budget_for_hours(limited: RateBudget, clock: Clock) -> None:

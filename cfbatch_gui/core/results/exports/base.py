@@ -28,29 +28,22 @@ SOURCE_JOB = "source_job"  # a column of jobs that have results of earlier ones:
 REQUEST_ID = "request_id"  # and the id of its request
 
 
-class Preset(StrEnum):
-    """The kind of reader that a CSV file is written for."""
-
-    PROGRAMS = "programs"  # no byte order mark, lines end with \n, comma
-    EXCEL = "excel"  # byte order mark, \r\n, the locale's list separator, no cell that could be taken for a formula
-
-
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """The options of an export; None is no limit, or all.
 
     A tie at rank `top_k` is kept as a whole. With `items`, the numbers of texts, what belongs to none of them is left
-    out. `separator` is for `Preset.EXCEL` only; `has_numbers` is for vectors in a form for people, whose numbers are
-    left out otherwise.
+    out. `separator` is that of CSV for Excel. In Excel, `has_numbers` adds the numbers of vectors, and a ranking
+    `in_own_order` has all rows and columns of the user's file as they stand there.
     """
 
-    preset: Preset = Preset.PROGRAMS
     separator: str = ","
     top_k: int | None = None
     threshold: float | None = None
     columns: tuple[str, ...] | None = None
     items: frozenset[int] | None = None
     has_numbers: bool = False
+    in_own_order: bool = False
 
     def has_item(self, number: int) -> bool:
         return self.items is None or number in self.items
@@ -110,7 +103,6 @@ class Measure(StrEnum):
     """The unit of an export's size as it is announced before writing."""
 
     ROWS = "rows"  # of results, and their columns
-    ALL_ROWS = "all rows"  # whatever the limits are
     SCORES = "scores"  # within top k and threshold
     FAILED_ROWS = "failed rows"  # of the user's file
 
@@ -120,32 +112,32 @@ class Target:
     """A format for the results of one kind of job.
 
     Of the targets of a kind the first with a file's suffix is taken. `write` raises ExportError and DiskFull and reads
-    back before the files get their names. `preset` overrules the options; a folder is new, empty or an earlier export;
-    what is for people keeps its manifest with the job; `bytes_per_number` is 0 where no size is estimated.
+    back before the files get their names. A folder is new, empty or an earlier export; what is for people keeps its
+    manifest with the job; `bytes_per_number` is 0 where no size is estimated.
     """
 
     kind: Kind
     name: str
     title: str
+    about: str  # one sentence
     suffixes: tuple[str, ...]
     write: Callable[[Work], Written]
-    about: str = ""  # one sentence
-    preset: Preset | None = None
     has_columns: bool = False
     has_limits: bool = False
+    has_separator: bool = False
+    is_for_people: bool = False
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
-    is_for_people: bool = False
-
-    @property
-    def can_have_numbers(self) -> bool:
-        """Whether the numbers of vectors are an option."""
-        return self.is_for_people and self.kind is Kind.EMBED and self.needs_results
 
     @property
     def is_folder(self) -> bool:
         return not self.suffixes
+
+    @property
+    def is_workbook(self) -> bool:
+        """Whether vectors may have their numbers, and a ranking may be in the user's own order."""
+        return ".xlsx" in self.suffixes
 
     @property
     def needs_results(self) -> bool:

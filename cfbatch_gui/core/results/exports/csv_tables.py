@@ -1,8 +1,7 @@
-"""Results as CSV: rankings, vectors with a column for each number, the list of near duplicates, and the
-failed rows of the user's file as they were, to be mended and sent again.
+"""Results as CSV: rankings, vectors with a column for each number, and the failed rows of the user's file as they were.
 
-With Preset.EXCEL a text that could be a formula gets an apostrophe in front, also behind others; with semicolons our
-numbers have a decimal comma.
+For Excel a text that could be a formula gets an apostrophe in front, also behind others; with semicolons our numbers
+have a decimal comma.
 """
 
 import csv
@@ -17,20 +16,11 @@ import msgspec
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.schema import cells_sql
+from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql
 from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import (
-    Cell,
-    CheckedStream,
-    ExportOptions,
-    Preset,
-    Steps,
-    Work,
-    Written,
-    checked_export,
-)
+from cfbatch_gui.core.results.exports.base import Cell, CheckedStream, Steps, Work, Written, checked_export
+from cfbatch_gui.core.results.exports.people import people_columns
 from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
 from cfbatch_gui.core.results.outcomes import columns_of_file
 from cfbatch_gui.core.system.files import atomic_writer
@@ -41,39 +31,42 @@ _END = "\r\n"
 
 
 class Dialect:
-    """Encodes rows as bytes. Use a new object for each file: it counts the formulas that it marked."""
+    """Encodes rows as bytes. Use a new object for each file: it counts the formulas that it marked.
 
-    def __init__(self, options: ExportOptions) -> None:
-        self._excel = options.preset is Preset.EXCEL
-        self.separator = options.separator if self._excel else ","
+    With a separator for Excel: a byte order mark, \\r\\n, and no cell that could be taken for a formula; without one
+    for programs: comma and \\n.
+    """
+
+    def __init__(self, for_excel: str = "") -> None:
+        self._for_excel = bool(for_excel)
+        self.separator = for_excel or ","
         self.decimal_point = "," if self.separator == ";" else "."
-        self.line_end = b"\r\n" if self._excel else b"\n"
-        self.start = "\ufeff".encode() if self._excel else b""
+        self.line_end = b"\r\n" if for_excel else b"\n"
+        self.start = "\ufeff".encode() if for_excel else b""
         self.harmless: Counter[int] = Counter()  # by column, from 0
 
     def encode(self, rows: Iterable[Row]) -> bytes:
         """Whole lines. Numbers in their shortest form, None as an empty cell."""
-        return self.line_end.join([*self._lines(map(self._marked, rows) if self._excel else rows), b""])
+        lines = _Lines()
+        writer = csv.writer(lines, delimiter=self.separator, lineterminator=_END)
+        writer.writerows(map(self._marked, rows) if self._for_excel else rows)
+        return self.line_end.join([*lines.found, b""])
 
     def encode_header(self, columns: Row) -> bytes:
         """The beginning of a file."""
         return self.start + self.encode([columns])
 
-    def encode_start(self, row: Row) -> bytes:
-        """The beginning of a line: the cells and a separator after them, without a line end."""
-        return self._lines([self._marked(row) if self._excel else row])[0] + self.separator.encode()
-
     def notes(self, columns: Sequence[str]) -> dict[str, object]:
         """Notes for the manifest: the dialect, and how to undo the marking of formulas."""
         notes: dict[str, object] = {
             "csv": {
-                "encoding": "UTF-8 with byte order mark" if self._excel else "UTF-8",
+                "encoding": "UTF-8 with byte order mark" if self._for_excel else "UTF-8",
                 "separator": self.separator,
                 "line_end": self.line_end.decode(),
                 "decimal_point": self.decimal_point,
             }
         }
-        if self._excel:
+        if self._for_excel:
             notes["formulas_made_harmless"] = {
                 "mark": "'",
                 "cells": self.harmless.total(),
@@ -81,12 +74,6 @@ class Dialect:
                 "undo": "In these columns, take one ' away from a cell of one or more ' and then = + - @ tab or CR.",
             }
         return notes
-
-    def _lines(self, rows: Iterable[Row]) -> list[bytes]:
-        """Encode rows, whose formulas are marked already, as lines without line ends."""
-        lines = _Lines()
-        csv.writer(lines, delimiter=self.separator, lineterminator=_END).writerows(rows)
-        return lines.found
 
     def _marked(self, row: Row) -> list[Cell]:
         return [
@@ -108,7 +95,7 @@ class _Lines:
         self.found: list[bytes] = []
 
     def write(self, line: str) -> None:
-        self.found.append(line[:-2].encode())
+        self.found.append(line[: -len(_END)].encode())
 
 
 def _is_formula(cell: str) -> bool:
@@ -116,36 +103,14 @@ def _is_formula(cell: str) -> bool:
     return FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
 
 
-# The names of our columns where people read them; programs get them as they are in every language.
-_WORDS = tuple(
-    message(code)
-    for code in (
-        "column_query_id",
-        "column_query",
-        "column_rank",
-        "column_doc_id",
-        "column_text",
-        "column_score",
-        "column_tie_group",
-        "column_initial_rank",
-        "column_rank_change",
-        "column_label",
-        "column_external_reference",
-        "column_request_id",
-        "column_status",
-        "column_error",
-        "column_part",
-    )
-)
-
-
-def write_scores(work: Work) -> Written:
+def write_scores(work: Work, *, for_excel: bool = False) -> Written:
     """Write and read back. A score is the shortest decimal that reads back as the same double."""
-    table = ScoreRows(work)
-    dialect = Dialect(work.options)
-    is_for_people = work.options.preset is Preset.EXCEL
-    columns = _headers(table.columns, work.say) if is_for_people else table.columns
-    reason = table.columns.index("error") if is_for_people and "error" in table.columns else None
+    headers = people_columns(work, ScoreRows(work), has_reasons=True) if for_excel else None
+    table = ScoreRows(work, work.options.columns if headers is None else tuple(headers))
+    dialect, columns = Dialect(), table.columns
+    if headers is not None:
+        dialect, columns = Dialect(work.options.separator), tuple(headers.values())
+    reason = table.columns.index("error") if for_excel and "error" in table.columns else None
     rows = 0
     with checked_export(work) as stream:
         stream.write(dialect.encode_header(columns))
@@ -155,12 +120,6 @@ def write_scores(work: Work) -> Written:
     return Written(rows, (work.path,), {**dialect.notes(columns), "dropped_by_top_k_or_threshold": table.dropped})
 
 
-def _headers(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
-    """Our names in the user's language, unless a column of the user's own is called so."""
-    words = [say(name) if name in _WORDS else name for name in names]
-    return [word if word not in names else name for name, word in zip(names, words, strict=True)]
-
-
 def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
     cell = row[reason]
     return (*row[:reason], say(cell), *row[reason + 1 :]) if isinstance(cell, str) and cell else row
@@ -168,30 +127,25 @@ def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
 
 def write_vectors(work: Work) -> Written:
     """Write and read back; each number is the shortest decimal that reads back as the same float32."""
-    is_for_people = work.options.preset is Preset.EXCEL
-    dimension = 0 if is_for_people and not work.options.has_numbers else Embeddings(work.folder).dimension
-    numbers = [f"dim_{index}" for index in range(dimension)]
-    table = VectorRows(work, reserved=numbers if is_for_people else ("id", *numbers))
-    dialect = Dialect(work.options)
-    header = table.own_columns(work.say, numbers) if is_for_people else ["id", *table.columns]
-    signs = bytes.maketrans(b",.", f"{dialect.separator}{dialect.decimal_point}".encode())
+    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
+    table = VectorRows(work, reserved=("id", *numbers))
+    dialect = Dialect()
 
     def line(text: EmbeddedText, decimals: bytes) -> bytes:
-        own = table.own_cells(text) if is_for_people else (table.id_of(text), *table.cells(text))
-        if not numbers:
-            return dialect.encode([own])
-        return dialect.encode_start(own) + decimals[1:-1].translate(signs) + dialect.line_end
+        own = dialect.encode([(table.id_of(text), *table.cells(text))])
+        return own.removesuffix(b"\n") + b"," + decimals[1:-1] + b"\n"
 
-    write_vector_lines(work, table, line, dialect.encode_header([*header, *numbers]))
-    return Written(table.count, (work.path,), {**dialect.notes(header), **table.notes})
+    columns = ("id", *table.columns)
+    write_vector_lines(work, table, line, dialect.encode_header((*columns, *numbers)))
+    return Written(table.count, (work.path,), {**dialect.notes(columns), **table.notes})
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], options: ExportOptions) -> int:
-    """Write a table of its own whole or not at all, and read it back; the number of its rows. Blocking. Raises
-    UserError.
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], for_excel: str = "") -> int:
+    """Write a table whole or not at all, and read it back; returns the number of its rows. `for_excel` is a separator.
+
+    Blocking. Raises UserError.
     """
-    dialect = Dialect(options)
-    count = 0
+    dialect, count = Dialect(for_excel), 0
     with atomic_writer(path) as raw:
         stream = CheckedStream(raw, path, Steps())
         stream.write(dialect.encode_header(columns))
@@ -223,7 +177,7 @@ LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
-_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("column_in_the_file")
+_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("in_the_file")
 _CELLS = msgspec.json.Decoder(list[str])
 
 
@@ -250,7 +204,7 @@ def write_failed_rows(work: Work) -> Written:
     names = paths if len(written) == 2 else {written[0]: work.path}
     notes: dict[str, object] = {}
     for file, path in names.items():
-        dialect = Dialect(work.options)
+        dialect = Dialect(work.options.separator)
         own, added = _failed_columns(work, file, has_raw=file in with_raw)
         columns = (*own, *added)
         with checked_export(work, path) as stream:
@@ -292,7 +246,7 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
     statement = _FAILED_ROWS.format(
         failed=failed,
         cells=cells_sql(),
-        left_out=schema.LEFT_OUT,
+        left_out=LEFT_OUT,
         chosen="TRUE" if items is None else _CHOSEN.format(item="item_no"),
     )
     with work.folder.open(read_only=True) as database:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings, UnitVectors, unit_vectors
 from cfbatch_gui.core.results.exports.base import CheckedStream, Steps, Work, Written, command, not_as_written
@@ -24,18 +23,6 @@ _ROWS_AT_ONCE = 8192  # in a row group, which arro3 holds in memory: 32 MB for v
 _FIXED = ("id", "text", "vector")
 
 
-def write(work: Work) -> Written:
-    """Write, compare the bytes of the file with those written, and check the schema in its footer."""
-    _check_installed()
-    return _write_rankings(work) if work.job.kind is Kind.RANK else _write_vectors(work)
-
-
-def write_with_map(work: Work) -> Written:
-    """Write vectors with their coordinates on the map and their neighbours, for Embedding Atlas; see `atlas`."""
-    _check_installed()
-    return _write_vectors(work, for_atlas=True)
-
-
 def _check_installed() -> None:
     try:
         import arro3.core
@@ -44,7 +31,12 @@ def _check_installed() -> None:
         raise ExportError(message("parquet_needs_part_program_is_not"), detail=str(error)) from error
 
 
-def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
+def write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
+    """Write, compare the bytes of the file with those written, and check the schema in its footer.
+
+    `for_atlas` adds coordinates on the map and neighbours, for Embedding Atlas; see `_atlas_columns`.
+    """
+    _check_installed()
     from arro3.core import Array, DataType, Field, RecordBatch, Schema, fixed_size_list_array
 
     table = VectorRows(work, reserved=(*_FIXED, *NAMES), has_text_column=True)
@@ -74,10 +66,12 @@ def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
     return Written(rows, (work.path,), notes, command("embedding-atlas", str(work.path), *options, "--text", "text"))
 
 
-def _write_rankings(work: Work) -> Written:
+def write_rankings(work: Work) -> Written:
+    """Write and read back, as `write_vectors` does."""
+    _check_installed()
     from arro3.core import Array, DataType, Field, RecordBatch, Schema
 
-    table = ScoreRows(work)
+    table = ScoreRows(work, work.options.columns)
     kinds = {"utf8": DataType.utf8(), "int64": DataType.int64(), "float64": DataType.float64()}
     types = [kinds[kind] for kind in table.kinds]
     schema = Schema([Field(name, kind) for name, kind in zip(table.columns, types, strict=True)])

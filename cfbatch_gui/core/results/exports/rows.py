@@ -15,7 +15,7 @@ import orjson
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -27,7 +27,6 @@ from cfbatch_gui.core.results.exports.base import (
     SOURCE_JOB,
     Cell,
     ExportOptions,
-    Preset,
     Work,
     checked_export,
     indices_of,
@@ -109,22 +108,20 @@ class _Rows:
 
 
 class ScoreRows(_Rows):
-    """The rows of one export of a ranking.
+    """The rows of one export of a ranking, with these columns or all.
 
     `kinds` are "utf8", "int64" or "float64", `own_names` map to the file's names, `dropped` counts what top k and
-    threshold drop. Raises UsageError for columns that do not exist, or none.
+    threshold drop. Raises UsageError for columns that do not exist.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, columns: Sequence[str] | None = None) -> None:
         super().__init__(work, Kind.RANK)
         ours = self._ours
         self._rankings = Rankings(work.folder, work.job.failed_batches, reserved=ours)
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
         everything = ours + own
-        indices = indices_of(work.options.columns, everything)
-        if not indices:
-            raise UsageError(message("choose_least_one_column_nothing_was"))
+        indices = indices_of(columns, everything)
         self._picked = None if indices == tuple(range(len(everything))) else _picker(indices)
         self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
         self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
@@ -365,10 +362,9 @@ class VectorRows(_Rows):
 def write_vector_lines(
     work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
 ) -> None:
-    has_numbers = work.options.has_numbers or work.options.preset is Preset.PROGRAMS
     with checked_export(work) as stream:
         stream.write(start)
-        for block in table.lines(has_numbers=has_numbers):
+        for block in table.lines():
             stream.write(b"".join([line(text, decimals) for text, decimals in block]))
 
 
