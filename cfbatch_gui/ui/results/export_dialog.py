@@ -19,8 +19,7 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
-from cfbatch_gui.core.results.exports.rows import keeps
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
+from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.settings import FolderUse
@@ -77,26 +76,18 @@ class Extent:
 
 def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
     """Count what can be written, within the limits and the items of the options. Blocking. Raises DataError."""
-    names = columns_of(folder, job.kind)
-    if job.kind is Kind.EMBED:
-        embeddings = Embeddings(folder, job.failed_batches)
-        counts = embeddings.outcome_counts()
-        failed, rows = counts.failed + counts.left_out + counts.skipped, counts.done
-        if options.items is not None:
-            there = embeddings.present()[[number - 1 for number in sorted(options.items)]]
-            rows = int(there.sum())
-            failed = min(len(there) - rows, counts.failed + counts.left_out)
-        return Extent(counts, names, rows, rows, failed, dimension=embeddings.dimension)
-    rankings = Rankings(folder, job.failed_batches)
-    counts = rankings.outcome_counts()
-    if options.items is None:
-        scores, _ = rankings.counts(options.top_k, options.threshold)
-        failed = counts.failed + counts.left_out + counts.skipped
-        return Extent(counts, names, counts.done + counts.missing, scores + counts.missing, failed, scores)
-    some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]
-    kept = [each for each in some if keeps(each, options)]
-    failed = sum(each.status in (Status.FAILED, Status.LEFT_OUT) for each in some)
-    return Extent(counts, names, len(kept), len(kept), failed, sum(each.score is not None for each in kept))
+    results = (Rankings if job.kind is Kind.RANK else Embeddings)(folder, job.failed_batches)
+    counts, items = results.outcome_counts(), options.items
+    chosen = counts.items + counts.skipped if items is None else len(items)
+    if isinstance(results, Rankings):
+        scores, done = results.counts(options.top_k, options.threshold, items)
+        rows, kept, dimension = chosen, scores + chosen - done, 0
+    else:
+        present, dimension = results.present(), results.dimension
+        done = int((present if items is None else present[[number - 1 for number in items]]).sum())
+        scores, rows, kept = 0, done, done
+    failed = min(chosen - done, counts.failed + counts.left_out + (counts.skipped if items is None else 0))
+    return Extent(counts, columns_of(folder, job.kind), rows, kept, failed, scores, dimension)
 
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
