@@ -138,7 +138,7 @@ def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     for problem in preflight.problems:
         yield from reading.lines_of_problem(call, checked.folder, problem)
     if cut:
-        yield told("n_texts_model_may_read_beginning", n=len(cut))
+        yield plans.too_long_words(preflight, is_cut=checked.job.options.truncate_inputs)
         shown = cut[: reading.SHOWN]
         yield from reading.lines_of_rows(checked.folder, shown, call.console.width, total=len(cut))
     if preflight.blocker:
