@@ -27,7 +27,7 @@ RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
         (None, (), "there_is_no_file_name_was"),
         (b"query,text\nq,\n,t\n", (), "no_row_both_query_context_choose"),
         (b"query,text\nq,t\n", ("--role", "query=ignore"), "missing_use_role_column_role_columns"),
-        (b"query,text\nq,t\n", ("--out", "result.doc"), "DOC"),
+        (b"query,text\nq,t\n", ("--out", "result.doc"), "name_is_no_form_results_choose"),
         (b"query,text\nq,t\n", ("--out", "nowhere/result.csv"), "there_is_no_folder_path_make"),
         (b"query,text\nq,t\n", ("--out", "in.csv"), "path_is_file_is_read_choose"),
         (b"query,text\nq,t\n", ("--model", "no such model"), "title_cannot_rank_texts_batches_bge"),
