@@ -114,14 +114,13 @@ SELECT q.text, t.text FROM items i JOIN queries q USING(query_no) JOIN texts t U
 class VersusScores:
     """Arrays (n,) for scored pairs with both vectors, of `of`.
 
-    `correlation` is Pearson's, NaN where nothing varies; `same_first` counts queries whose best pair is the same.
+    `same_first` counts queries whose best pair is the same.
     """
 
     item_numbers: NDArray[np.int64]
     scores: NDArray[np.float64]
     similarities: NDArray[np.float64]
     of: int
-    correlation: float
     queries: int
     same_first: int
 
@@ -149,9 +148,7 @@ def scores_versus_similarities(
         similarities[part] = np.einsum("ij,ij->i", unit.rows(ones[part]), unit.rows(others[part]))
         progress(min(1.0, (start + _PAIRS) / len(found)))
     queries, same_first = _same_best(query_numbers, columns[4], similarities)
-    return VersusScores(
-        item_numbers, columns[4], similarities, of, _correlation(columns[4], similarities), queries, same_first
-    )
+    return VersusScores(item_numbers, columns[4], similarities, of, queries, same_first)
 
 
 def texts_of_pairs(ranking: JobFolder, item_numbers: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
@@ -182,9 +179,3 @@ def _same_best(
             best = scores[part] == scores[part].max()
             same += bool(best[similarities[part].argmax()])
     return queries, same
-
-
-def _correlation(scores: NDArray[np.float64], similarities: NDArray[np.float64]) -> float:
-    if len(scores) < 2 or not scores.std() or not similarities.std():
-        return float("nan")
-    return float(np.corrcoef(scores, similarities)[0, 1])
