@@ -37,7 +37,7 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots.colours import of_role, paint_dots
+from cfbatch_gui.ui.plots.colours import SWATCH, of_role, paint_dots, paint_entry
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
@@ -442,9 +442,6 @@ def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
             painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized())
 
 
-_SWATCH = 10
-
-
 class Chart(Plot):
     """`picked` brings the index of a clicked dot, or of a bar that is something of its own."""
 
@@ -516,17 +513,8 @@ class Chart(Plot):
         return [each for each in self.layers if isinstance(each, Bars) and each.name]
 
     def _paint_legend(self, painter: QPainter, size: QSizeF) -> None:
-        metrics = QFontMetricsF(self.font())
-        left = size.width() - LARGE
-        painter.save()
-        for layer in reversed(self._named()):
-            left -= metrics.horizontalAdvance(layer.name)
-            painter.setPen(theme.colour("text"))
-            painter.drawText(QPointF(left, SMALL + metrics.ascent()), layer.name)
-            left -= _SWATCH + SMALL
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.colour(layer.role))
-            top = SMALL + (metrics.height() - _SWATCH) / 2
-            painter.drawRoundedRect(QRectF(left, top, _SWATCH, _SWATCH), 2, 2)
-            left -= LARGE
-        painter.restore()
+        metrics, named = QFontMetricsF(self.font()), self._named()
+        left = size.width() - sum(metrics.horizontalAdvance(layer.name) + SWATCH + SMALL + LARGE for layer in named)
+        painter.setFont(self.font())
+        for layer in named:
+            left += paint_entry(painter, QPointF(left, SMALL), layer.name, of_role(layer.role)) + LARGE

@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from PySide6.QtCore import (
@@ -145,22 +146,36 @@ class TableView(QTableView):
             self.opened.connect(on_opened)
 
     def show_rows(self, rows: ColumnRows[Any]) -> None:
-        self._restoring = True
         before = self.model()
-        self.setModel(rows)
+        with self._unremembered():
+            self.setModel(rows)
         if before is not None:
             before.deleteLater()
         self.selectionModel().currentRowChanged.connect(self._current_changed)
+        self._arrange()
+
+    @contextmanager
+    def _unremembered(self) -> Iterator[None]:
+        """What changes in the meantime is not the user's doing."""
+        was, self._restoring = self._restoring, True
+        try:
+            yield
+        finally:
+            self._restoring = was
+
+    def _arrange(self) -> None:
+        """Lay the columns out as they are declared, and then as they are remembered."""
         header = self.horizontalHeader()
-        for section, column in enumerate(rows.columns):
-            mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
-            header.setSectionResizeMode(section, mode)
-            header.resizeSection(section, self._usual_width(column))
-            self.setColumnHidden(section, column.hidden)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.setSortingEnabled(any(column.sortable for column in rows.columns))
-        self._restore()
-        self._restoring = False
+        with self._unremembered():
+            for section, column in enumerate(self.columns()):
+                mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
+                header.setSectionResizeMode(section, mode)
+                header.moveSection(header.visualIndex(section), section)
+                header.resizeSection(section, self._usual_width(column))
+                self.setColumnHidden(section, column.hidden)
+            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            self.setSortingEnabled(any(column.sortable for column in self.columns()))
+            self._restore()
         self._narrowed, self._gone = {}, set()
         self._make_room()
 
@@ -230,20 +245,8 @@ class TableView(QTableView):
         menu.addAction(tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
 
     def reset_columns(self) -> None:
-        header = self.horizontalHeader()
-        self._restoring = True
-        try:
-            for section, column in enumerate(self.columns()):
-                header.moveSection(header.visualIndex(section), section)
-                self.setColumnHidden(section, column.hidden)
-                if not column.stretch:
-                    header.resizeSection(section, self._usual_width(column))
-            self._narrowed, self._gone = {}, set()
-            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        finally:
-            self._restoring = False
-        self._remember()
-        self._make_room()
+        memory.set(f"table/{self._name}", "")
+        self._arrange()
 
     def _usual_width(self, column: Column[Any]) -> int:
         words = max((self.fontMetrics().horizontalAdvance(text) + _ROUNDING for text in column.widest), default=0)
@@ -264,8 +267,7 @@ class TableView(QTableView):
     def _make_room(self) -> None:
         """Leave texts the room that some words take, by columns that are narrower or give way; give it back later."""
         columns, header = self.columns(), self.horizontalHeader()
-        self._restoring = True
-        try:
+        with self._unremembered():
             for section in self._gone:
                 self.setColumnHidden(section, False)
             for section, width in self._narrowed.items():
@@ -297,8 +299,6 @@ class TableView(QTableView):
                 header.setSectionResizeMode(section, mode)
                 if is_too_narrow:
                     header.resizeSection(section, max(self._title_width(columns[section]), scaled(_LEAST_TEXT)))
-        finally:
-            self._restoring = False
 
     def show_column(self, section: int, *, shown: bool) -> None:
         """Show or hide a column; the last visible one is not hidden."""
