@@ -7,25 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from PySide6.QtCore import (
-    QItemSelectionModel,
-    QModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import (
-    QFocusEvent,
-    QFontMetrics,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QResizeEvent,
-)
+from PySide6 import QtCore, QtGui
+from PySide6.QtCore import QModelIndex, QSize, Qt
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView
 
 from cfbatch_gui.ui import icons
@@ -64,7 +47,7 @@ class Header(QHeaderView):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         section = self.logicalIndexAt(event.position().toPoint())
         model = self.model()
         columns = model.columns if isinstance(model, ColumnRows) else ()
@@ -73,11 +56,11 @@ class Header(QHeaderView):
         super().mouseReleaseEvent(event)
         self.setSectionsClickable(True)
 
-    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+    def paintSection(self, painter: QtGui.QPainter, rect: QtCore.QRect, section: int) -> None:
         super().paintSection(painter, rect, section)
         if self.sortIndicatorSection() == section:
             up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
-            spot = QRect(rect.right() - CELL_MARGIN, rect.center().y() - 6, 12, 12)  # in the padding at its end
+            spot = QtCore.QRect(rect.right() - CELL_MARGIN, rect.center().y() - 6, 12, 12)  # in the padding at its end
             spot = QStyle.visualRect(self.layoutDirection(), rect, spot)
             icons.paint_icon(painter, spot, "chevron-up" if up else "chevron-down", "quiet")
 
@@ -94,8 +77,8 @@ __all__ = ["Column", "PagedRows", "Rows", "TableView"]
 class TableView(QTableView):
     """`picked` carries the new current row, `opened` one of Enter or a double click; with a name its layout is kept."""
 
-    picked = Signal(int)
-    opened = Signal(int)
+    picked = QtCore.Signal(int)
+    opened = QtCore.Signal(int)
 
     def __init__(
         self,
@@ -196,7 +179,7 @@ class TableView(QTableView):
         column = next((section for section in shown if not self.isColumnHidden(section)), -1)
         index = model.index(row, column) if self.columns() else QModelIndex()
         if index.isValid():
-            flags = QItemSelectionModel.SelectionFlag
+            flags = QtCore.QItemSelectionModel.SelectionFlag
             self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
 
     def selected_rows(self) -> list[int]:
@@ -218,15 +201,15 @@ class TableView(QTableView):
         shown = [section for section in shown if not self.isColumnHidden(section)]
         titles = [self.columns()[section].title for section in shown]
         cells = [titles, *([model.copied(row, section) for section in shown] for row in self.selected_rows())]
-        QGuiApplication.clipboard().setText(as_tsv(cells))
+        QtGui.QGuiApplication.clipboard().setText(as_tsv(cells))
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusInEvent(event)
         if self.columns() and not self._selected_ranges() and came_by_keyboard(self, event):
             self.selectRow(max(0, self.currentIndex().row()))  # so that the current row is visible
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self.opened.emit(self.currentIndex().row())
@@ -254,12 +237,12 @@ class TableView(QTableView):
         return max(scaled(column.width), self._title_width(column), words + icon + 2 * CELL_MARGIN)
 
     def _title_width(self, column: Column[Any]) -> int:
-        return QFontMetrics(self.font()).horizontalAdvance(column.title) + 2 * CELL_MARGIN
+        return QtGui.QFontMetrics(self.font()).horizontalAdvance(column.title) + 2 * CELL_MARGIN
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._make_room()
@@ -317,13 +300,13 @@ class TableView(QTableView):
         if current.isValid():
             self.picked.emit(current.row())
 
-    def _columns_menu(self, position: QPoint) -> None:
+    def _columns_menu(self, position: QtCore.QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.fill_columns_menu(menu)
         menu.popup(self.horizontalHeader().mapToGlobal(position))
 
-    def _context_menu(self, position: QPoint) -> None:
+    def _context_menu(self, position: QtCore.QPoint) -> None:
         index = self.indexAt(position)
         model = self.model()
         if not index.isValid() or not isinstance(model, ColumnRows):
@@ -332,7 +315,7 @@ class TableView(QTableView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(icons.icon("copy"), tr("Copy rows")).triggered.connect(self.copy)
         whole = model.copied(index.row(), index.column())
-        menu.addAction(tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
+        menu.addAction(tr("Copy this cell")).triggered.connect(lambda: QtGui.QGuiApplication.clipboard().setText(whole))
         self.add_to_menu(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))
 
