@@ -222,12 +222,19 @@ def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
-    """Columns are as wide as their longest text; the last one gets the rest of the line. Nothing without rows."""
-    lines = [[elided(cell, 1000) for cell in line] for line in (titles, *rows)]
-    *wide, _ = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
-    rest = max(20, width - sum(wide) - 2 * len(wide))
-    if len(lines) > 1:
-        yield from ("  ".join(map(padded, line, (*wide, rest))).rstrip() for line in lines)
+    """Columns as wide as their longest text, without those that have none; the last one gets the rest of the line."""
+    columns = [column for column in zip(titles, *rows, strict=True) if any(column[1:])]
+    shown = [[elided(cell, 1000) for cell in column] for column in columns]
+    wide = [max(map(width_of, column)) for column in shown]
+    wide[-1:] = [max(20, width - sum(wide[:-1]) - 2 * len(wide[:-1]))]
+    for line in zip(*shown, strict=True):
+        yield "  ".join(map(padded, line, wide)).rstrip()
+
+
+def listed(rows: Sequence[Sequence[tuple[str, str]]], width: int) -> Iterator[str]:
+    """A table of rows that name their columns."""
+    titles = [name.upper() for name, _ in rows[0]] if rows else ()
+    return table(titles, [[words for _, words in row] for row in rows], width)
 
 
 def _silence(stream: TextIO) -> None:

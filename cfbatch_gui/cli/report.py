@@ -6,10 +6,8 @@ from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
 
-from cfbatch_gui.cli.console import elided, fields_of, labelled, padded, table, width_of
-from cfbatch_gui.cli.jobs import JOB_STATES, kind_words, summary_of, time_words
-from cfbatch_gui.cli.progress import facts_of_account, state_words
-from cfbatch_gui.cli.reading import lines_of_rows
+from cfbatch_gui.cli.console import elided, fields_of, labelled, padded, width_of
+from cfbatch_gui.cli.jobs import summary_of
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, count_sent_rows, problems, row_problems
@@ -21,7 +19,7 @@ from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.words.figures import filled, local_signs, number, one_line, plural, score_text, worded
+from cfbatch_gui.words.figures import filled, local_signs, number, plural, score_text, worded
 from cfbatch_gui.words.languages import said, tr
 
 _RANK, _SCORE = 6, 9  # columns
@@ -53,61 +51,6 @@ def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
         yield from _ranked(job, folder, width)
     else:
         yield from _embedded(job, folder)
-
-
-def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterator[str]:
-    """Everything except its results; `title` is its connection's title."""
-    left_out = list(row_problems(folder)) if folder.data.exists() else []
-    facts = [(name, one_line(text)) for name, text in _facts(job, folder, title) if text]
-    if job.kind is Kind.RANK and job.has_results:
-        facts += lines_of_scores(score_figures(folder))
-    if job.kind is Kind.EMBED and job.has_results:
-        facts += lines_of_vector_checks(Embeddings(folder).checks())
-    yield from labelled(facts, _LABEL)
-    if job.batches:
-        rows = []
-        for each in job.batches:
-            size = number(each.requests), number(each.bytes)
-            rows.append((str(each.number), state_words(each), *size, each.request_id, said(each.error)))
-        yield ""
-        titles = (tr("BATCH"), tr("STATE"), tr("REQUESTS"), tr("BYTES"), tr("REQUEST ID"), "")
-        yield from table(titles, rows, width)
-    if left_out:
-        yield ""
-        yield plural(len(left_out), "{n} problem:", "{n} problems:")
-        yield from lines_of_rows(folder, left_out, width)
-
-
-def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]:
-    """Pairs of label and text; some texts are empty."""
-    doubtful = len(_doubtful_sent(folder)) if folder.data.exists() else 0
-    yield tr("Job"), job.id
-    yield tr("Name"), job.name
-    yield tr("State"), said(JOB_STATES[job.state])
-    yield tr("Kind"), kind_words(job.kind)
-    yield tr("Model"), job.model
-    practice = tr("practice service, on this computer")
-    yield tr("Connection"), practice if job.connection == PRACTICE.id else said(title)
-    yield tr("File"), job.source_name
-    yield tr("Made"), time_words(job.created_at)
-    yield tr("Sent"), time_words(job.sent_at)
-    yield tr("Finished"), time_words(job.finished_at)
-    yield tr("Rows"), worded("{n} in the file", n=job.rows_in)
-    yield tr("Doubtful"), plural(doubtful, "{n} row, sent as read", "{n} rows, sent as read") if doubtful else ""
-    yield tr("Queries"), number(job.queries) if job.kind is Kind.RANK else ""
-    yield tr("Texts"), number(job.texts)
-    yield tr("Taken"), _taken(job, folder)
-    yield tr("Tokens"), number(job.tokens) if job.tokens else ""
-    yield from facts_of_account(job)
-    yield tr("Error"), said(job.error)
-
-
-def _taken(job: Job, folder: JobFolder) -> str:
-    """How many texts have results of earlier jobs, and of which."""
-    names = dict.fromkeys(each.job_name for each in origins(folder)) if job.reused else {}
-    if not names:
-        return ""
-    return worded("{n}, from {jobs}", n=job.reused, jobs=", ".join(f"“{one_line(name)}”" for name in names))
 
 
 def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:

@@ -7,13 +7,13 @@ from cfbatch_gui.cli import working
 from cfbatch_gui.cli.console import Call, ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.words.figures import usage_error
+from cfbatch_gui.words.jobs import is_over
 from cfbatch_gui.words.languages import tr
 
 
@@ -75,7 +75,7 @@ async def _resume_all(work: Work) -> int:
 async def _carry_on(work: Work, *jobs: Job) -> Sequence[Job]:
     """Until each job is final, needs the user, or may be left. Raises UsageError when one cannot be."""
     program = work.program
-    unfinished = [job for job in jobs if job.state not in FINAL]
+    unfinished = [job for job in jobs if not is_over(job)]
     working.check_may_leave(work, *unfinished)
 
     def may_leave(job: Job) -> bool:
@@ -99,9 +99,7 @@ def _is_unfinished(work: Work, job: Job) -> bool:
     """The job is not final, or a file that was asked for has not been written."""
     if job.state is JobState.DRAFT or job.paused_because in WAITS_FOR_WORD:
         return False
-    return job.state not in FINAL or (
-        job.state in working.WITH_RESULTS and bool(working.owed(work.program.folder(job.id)))
-    )
+    return not is_over(job) or (job.state in working.WITH_RESULTS and bool(working.owed(work.program.folder(job.id))))
 
 
 def _concluded(work: Work, job: Job) -> ExitStatus:

@@ -10,7 +10,6 @@ from functools import partial
 import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
-from cfbatch_gui.cli.jobs import time_words
 from cfbatch_gui.cli.parser import Actions, Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
@@ -28,7 +27,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushStage,
     SearchResult,
 )
-from cfbatch_gui.words.figures import number, plural, score_text, usage_error, worded
+from cfbatch_gui.words.figures import moment, number, plural, score_text, usage_error, worded
 from cfbatch_gui.words.indexes import push_facts
 from cfbatch_gui.words.languages import said, tr
 
@@ -237,5 +236,5 @@ def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
 def _moment(text: str | None) -> str:
     """In local time, to the minute; "" for what is not ISO 8601."""
     with suppress(ValueError):
-        return time_words(datetime.fromisoformat(text or "").timestamp())
+        return moment(datetime.fromisoformat(text or "").timestamp())
     return ""

@@ -308,7 +308,7 @@ def _pictures_and_words() -> str:
     from PySide6.QtCore import QLibraryInfo
     from PySide6.QtGui import QImageReader
 
-    pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").glob("*.png"))
+    pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").rglob("*.png"))
     if bad := [path.name for path in pictures if QImageReader(str(path)).read().isNull()]:
         raise UserError(message("picture_name_cannot_be_drawn", name=comma_list(sorted(bad))))
     folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))

@@ -53,6 +53,7 @@ NOT_TRANSLATED: Final = {
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b": "request ids",
     r"https?://\S+": "addresses",
     r"\d{4}-\d\d-\d\d \d\d:\d\d": "times",
+    r"\b[0-9a-f]{64}\b": "hashes",
     r"(?<=⟧  )(?:practice|cloudflare)\b": "kinds of connections, as they are typed",
     r"\b(?:practice|cloudflare)(?=  )": "ids of connections",
     r"\bcosine\b": "a metric of Vectorize, as it is typed",

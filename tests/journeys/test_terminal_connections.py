@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.words.states import state_words
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, Endpoints, opened, service
 from tests.journeys.terminal import Ended, Terminal
@@ -112,7 +114,9 @@ def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tm
         own = re.search(r"CFBATCH_SECRET_\w+", added.err)
         assert own is not None
         terminal.environ[own[0]] = TOKEN
-        terminal.run_until("queued", signal.SIGINT, "run", texts, "--embed", "--connection", "Own")
+        terminal.run_until(
+            state_words(BatchState.QUEUED).text, signal.SIGINT, "run", texts, "--embed", "--connection", "Own"
+        )
         refused = terminal.run("connections", "remove", "Own")
         assert refused.status == 2 and terminal.jobs()[0]["job"] in refused.complaint
         assert terminal.run("connections", "remove", "Own", "--force").status == 0

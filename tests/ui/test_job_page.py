@@ -17,14 +17,10 @@ from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, J
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.ui.jobs.batch_table import RawAnswerDialog
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
-from cfbatch_gui.ui.jobs.job_summary import (
-    account_words,
-    can_change_account,
-    can_clear_account,
-)
 from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard
 from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
 from cfbatch_gui.ui.theme import Theme
+from cfbatch_gui.words.jobs import account_words, can_change_account, can_clear_account
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT

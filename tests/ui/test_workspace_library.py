@@ -25,7 +25,7 @@ from tests.support.disks import fill_up, free_up, small_disk
 from tests.support.faulty_service import FaultyService, ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import entries
+from tests.ui.connections import answer_line, entries
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -356,3 +356,18 @@ async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
         await person.click("Test again")
         await person.until_sees("new jobs are sent there")
         await until(lambda: "its last test failed" not in gear.accessibleDescription())
+
+
+async def test_renaming_keeps_the_place_in_the_list_and_the_keyboard(stage: Stage, until: Until) -> None:
+    window, jobs = stage.workspace.window, stage.workspace.window.library.list
+    window.resize(1000, 500)
+    for number in range(12):
+        await draft(stage.program, f"Draft {number}", HELP_CENTRE, Kind.RANK)
+    stage.workspace.show_jobs()
+    await stage.person.click_row("Jobs", "Draft 2")
+    jobs.setFocus()
+    place = jobs.verticalScrollBar().value()
+    stage.workspace.job_actions.rename(stage.job("Draft 2").id)
+    await answer_line("Second", until)
+    await until(lambda: jobs.currentIndex().data() == "Second")
+    assert window.focusWidget() is jobs and jobs.verticalScrollBar().value() == place > 0

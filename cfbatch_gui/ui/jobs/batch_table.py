@@ -19,25 +19,14 @@ from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import Button, IconLine, Role, add_action
+from cfbatch_gui.ui.widgets import Button, IconLine, add_action
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.jobs import note_of
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import StateWords, state_texts, words_of_batch
 
 MOST_BYTES = 200_000  # of a raw answer that are shown
 _HIDDEN = ("request", "requests", "tokens", "checks", "sent", "size", "answer")  # columns, until they are asked for
-_KNOWN_WORDS = ("", "queued", "running")
-
-
-def note_of(batch: Batch) -> tuple[str, Role]:
-    """What is said of a batch beside its state, and the role of its colour."""
-    if batch.error:
-        return said(batch.error), "attention"
-    if batch.is_in_account:
-        return figures.size(batch.stored_bytes), "quiet"
-    if batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
-        return tr("The service says: {word}").format(word=batch.service_word), "attention"
-    return "", "quiet"
 
 
 def time_words(batch: Batch, now: float) -> str:

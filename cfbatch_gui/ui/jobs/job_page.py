@@ -17,18 +17,12 @@ from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten
-from cfbatch_gui.ui.jobs.job_summary import (
-    can_change_account,
-    can_clear_account,
-    is_over,
-    request_ids,
-    summary_words,
-)
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.jobs import can_change_account, can_clear_account, is_over, request_ids, summary_words
 from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:

@@ -26,18 +26,10 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.logs import redacted
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.budget import send_within_budget
 from cfbatch_gui.ui.jobs.batch_table import BatchTable
-from cfbatch_gui.ui.jobs.job_summary import (
-    AccountPart,
-    batch_price_words,
-    can_be_sent_again,
-    is_over,
-    is_under_way,
-    running_words,
-    usual_words,
-)
 from cfbatch_gui.ui.notices import Notices, action_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
@@ -53,6 +45,7 @@ from cfbatch_gui.ui.widgets import (
     NoticeBar,
     QuietButton,
     Saying,
+    StateLabel,
     ThinProgress,
     boxed,
     column,
@@ -60,11 +53,17 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
 )
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.languages import said
-from cfbatch_gui.words.states import (
-    connection_of,
-    is_practice,
+from cfbatch_gui.words.jobs import (
+    account_words,
+    batch_price_words,
+    can_be_sent_again,
+    is_over,
+    is_under_way,
+    running_words,
+    usual_words,
 )
+from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.states import AnswerPlace, connection_of, is_practice, state_words
 
 Trouble = Sequence[Batch]
 """Batches in the same state for the same reason."""
@@ -167,6 +166,27 @@ class UnknownOutcomeCard(Card):
         )
         if sure:
             await send_within_budget(self, self._program, self._job.id, self._batch.number)
+
+
+class AccountPart(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self._looks = tuple(map(state_words, (BatchState.PLANNED, *AnswerPlace)))
+        self.figures = tuple(StateLabel("", words.icon, words.role) for words in self._looks)
+        self.line = Saying("info", role="body")
+        self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))
+        self.hide()
+
+    def show_job(self, job: Job, connection: Connection | None) -> None:
+        words = account_words(job, connection)
+        self.setVisible(words is not None)
+        if words is None:
+            return
+        for label, (count, text), look in zip(self.figures, words.counts, self._looks, strict=True):
+            label.set_state(text, look.icon, look.role if count else "quiet")
+        self.figures[0].setVisible(words.counts[0][0] > 0)  # what waits to be sent
+        icon = ("circle-check", "done") if words.may_close else ("info", "quiet")
+        self.line.set_line(words.line, *icon)
 
 
 _SECOND = 1000  # milliseconds
