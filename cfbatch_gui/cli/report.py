@@ -100,11 +100,11 @@ def lines_of_scores(found: ScoreFigures) -> Iterator[tuple[str, str]]:
     tied = plural(found.queries, "{tied} of {n} query", "{tied} of {n} queries", tied=found.first_tied)
     yield tr("First tied"), tied
     if found.others is None:
-        yield tr("Baseline"), tr("none: that takes ten queries, and contexts that were ranked for several of them")
+        yield tr("Baseline"), tr("none: that takes ten queries, and candidates that were ranked for several of them")
         return
     baseline = worded(
-        "{n} contexts that suit another query better score {mean} on average; 9 in 10 stay below {high}, {above} of all"
-        " scores lie above",
+        "{n} candidates that suit another query better score {mean} on average; 9 in 10 stay below {high}, {above} of"
+        " all scores lie above",
         n=found.other_pairs,
         mean=found.others.mean,
         high=found.others.ninetieth,

@@ -66,7 +66,7 @@ class DraftActions(Drafts):
         if not self.current or not paths:
             return None
         if len(paths) > 2:
-            too_many = self.tr("A job takes one file, or two: queries, and contexts for all of them.")
+            too_many = self.tr("A job takes one file, or two: queries, and candidates for all of them.")
             self.notices.show_notice(too_many, "attention")
             return None
         return self.open(self.current, *paths)
@@ -100,7 +100,7 @@ class DraftActions(Drafts):
         """Let the user choose the file, or with `adds` a second one that holds this."""
         titles = {
             None: self.tr("Open a file"),
-            Role.CONTEXT: self.tr("Open the file with the contexts"),
+            Role.CONTEXT: self.tr("Open the file with the candidates"),
             Role.QUERY: self.tr("Open the file with the queries"),
         }
         folder = self.program.remembered_folder(FolderUse.INPUTS)

@@ -80,7 +80,7 @@ class AttachedFiles(QWidget):
         self.remove.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._chosen = boxed(row(IconLabel("file-text", "text", 16), (self.names, 1), self.remove))
         self._chosen.setMinimumHeight(scaled(CONTROL_HEIGHT))
-        self.add_second = LinkButton(self.tr("Add the file of contexts…"), "plus", self._choosing(is_second=True))
+        self.add_second = LinkButton(self.tr("Add the file of candidates…"), "plus", self._choosing(is_second=True))
         kinds = ((self.tr("Ranked texts"), Kind.RANK), (self.tr("Vectors"), Kind.EMBED))
         self.kind = Choice(self.tr("Kind"), kinds, lambda kind: self._read_as(Kind(str(kind))))
         self._about = IconLine("", "info")
@@ -109,7 +109,9 @@ class AttachedFiles(QWidget):
             title = self.tr("Open the folder whose texts were sent")
             path = await dialogs.choose_folder(self.window(), title, folder=self._folder)
         else:
-            title = self.tr("Open the file with the contexts") if is_second else self.tr("Open the file that was sent")
+            title = (
+                self.tr("Open the file with the candidates") if is_second else self.tr("Open the file that was sent")
+            )
             path = await dialogs.open_file(self.window(), title, filters=dialogs.input_filters(), folder=self._folder)
         if path is not None:
             await self._read((*self._paths[:1], path) if is_second else (path,), None)
@@ -146,7 +148,7 @@ class AttachedFiles(QWidget):
         takes_second = self._known_kind is not Kind.EMBED  # vectors are made of one file
         self._below.setVisible(count > 0 and (self._known_kind is None or (takes_second and count == 1)))
         self.add_second.setVisible(count == 1)
-        about = self.tr("Without the file, results are named by their order: “Query 1 · Context 2”.")
+        about = self.tr("Without the file, results are named by their order: “Query 1 · Candidate 2”.")
         if count:
             about = self.tr("The answer is put in the order of what was sent; it is checked to fit.")
         look = ("triangle-alert", "attention") if self._missing else ("info", "quiet")

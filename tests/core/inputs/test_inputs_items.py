@@ -75,7 +75,7 @@ def test_an_empty_cell_among_columns_only_means_fewer_contexts(tmp_path: Path) -
     data = "id,q,a1,a2\n1,why,because,\n2,who,, \n3,,x,y\n4,how,so,thus\n"
     assert items(tmp_path, data, Kind.RANK, Layout.WIDE, (I, Q, C, C)) == [
         Query(2, "why", "1", (Text(2, "because"),)),
-        Problem(3, ProblemKind.EMPTY_CONTEXT, "The query has no context: all its columns are empty."),
+        Problem(3, ProblemKind.EMPTY_CONTEXT, "The query has no candidate: all its columns are empty."),
         Problem(4, ProblemKind.EMPTY_QUERY, "There is no query in “q”."),
         Query(5, "how", "4", (Text(5, "so"), Text(5, "thus"))),
     ]
@@ -98,13 +98,13 @@ def test_contexts_in_one_cell(tmp_path: Path) -> None:
         Query(2, "why", "", (Text(2, "one"), Text(2, "two", "2.0", "1"))),
         Query(3, "why", "", (Text(3, "first line"), Text(3, "second line "))),
         Query(4, "why", "", (Text(4, "a"), Text(4, "b"))),
-        Problem(4, ProblemKind.EMPTY_CONTEXT, "Item 2 of the list of contexts is empty."),
-        Problem(5, ProblemKind.EMPTY_CONTEXT, "The query has no context in “c”."),
+        Problem(4, ProblemKind.EMPTY_CONTEXT, "Item 2 of the list of candidates is empty."),
+        Problem(5, ProblemKind.EMPTY_CONTEXT, "The query has no candidate in “c”."),
     ]
     rest = [item for item in found[5:] if isinstance(item, Problem)]
     assert [problem.kind for problem in rest] == [ProblemKind.UNREADABLE_ROW] * 3 + [ProblemKind.EMPTY_CONTEXT]
-    assert rest[0].reason == "The list of contexts is not valid JSON: character 2 is wrong."
-    assert rest[1].reason == "Item 3 of the list of contexts is neither a text nor an object with “text”."
+    assert rest[0].reason == "The list of candidates is not valid JSON: character 2 is wrong."
+    assert rest[1].reason == "Item 3 of the list of candidates is neither a text nor an object with “text”."
     assert "nested too deeply" in rest[2].reason
 
 
@@ -170,7 +170,7 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
     mapping = suggest_mapping(first, None, preview(first), second, preview(second))
     assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, K))  # a category is no judgement for every query
     assert check_mapping(mapping, first, second) == ""
-    assert check_mapping(mapping, first) == "Add the second file, which holds the contexts for all queries."
+    assert check_mapping(mapping, first) == "Add the second file, which holds the candidates for all queries."
     moved = with_role(mapping, 2, Role.TEXT, second=True)
     assert moved.second_roles == (I, K, C)
     assert check_mapping(with_role(moved, 2, K, second=True), first, second).startswith(

@@ -32,7 +32,7 @@ async def test_rows_that_are_not_sent_are_counted_and_named(bench: Bench) -> Non
     assert [(problem.row, problem.cells) for problem in found] == [(3, ("q one", "")), (4, ("", "b"))]
     preflight = bench.drafts.examine(job.id)
     assert sorted(count.sentence for count in preflight.problems) == [
-        "1 row has no context and will be left out.",
+        "1 row has no candidate and will be left out.",
         "1 row has no query and will be left out.",
     ]
     assert preflight.blocker == "" and preflight.price_high.dollars > 0

@@ -80,10 +80,10 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     await driver.open(questions, until)
     bars = driver.page.check.problem_bars.bars
     assert sorted(bar.text() for bar in bars) == [
-        "1 row has no context and will be left out.",
+        "1 row has no candidate and will be left out.",
         "1 row has no query and will be left out.",
     ]
-    bar = next(bar for bar in bars if "no context" in bar.text())
+    bar = next(bar for bar in bars if "no candidate" in bar.text())
     show, save = bar.links()
     driver.click(show)
     view = driver.page.check.problems
