@@ -117,7 +117,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
-    from cfbatch_gui.ui.results.push_form import RunningPushes
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
     from cfbatch_gui.ui.window.workspace import Workspace
@@ -247,16 +246,9 @@ class ResultViews:
             "export_wanted": export,
         }
 
-        def late(
-            module: str,
-            name: str,
-            *more: Callable[[], object],
-            has_something: Callable[[Job], bool] = lambda job: True,
-        ) -> LateView[Any]:
-            """`more` make what the view is given besides."""
-
+        def late(module: str, name: str, has_something: Callable[[Job], bool] = lambda job: True) -> LateView[Any]:
             def make(imported_module: Any) -> Any:
-                view = getattr(imported_module, name)(program, notices, *(each() for each in more))
+                view = getattr(imported_module, name)(program, notices)
                 for signal, receiver in receivers.items():
                     if hasattr(view, signal):
                         getattr(view, signal).connect(receiver)
@@ -268,7 +260,7 @@ class ResultViews:
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
             "ranking": late("results.ranking_view", "RankingView"),
-            "quality": late("results.quality_view", "QualityView", has_something=can_be_judged),
+            "quality": late("results.quality_view", "QualityView", can_be_judged),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView"),
             "search": late("results.vectors_view", "SearchView"),
@@ -276,8 +268,9 @@ class ResultViews:
             "groups": late("results.vectors_view", "ClustersView"),
             "duplicates": late("results.vectors_view", "DuplicatesView"),
             "vectorize": late(
-                *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
-                has_something=lambda job: job.state in FORGETTABLE and _has_account(program),
+                "results.vectorize_page",
+                "VectorizePage",
+                lambda job: job.state in FORGETTABLE and _has_account(program),
             ),
         }
 
@@ -285,12 +278,6 @@ class ResultViews:
         """What the ranking is limited to; None before it was first shown."""
         view: RankingView | None = self.pages["ranking"].made()
         return view.limits() if view is not None else None
-
-    @made_once
-    def _pushes(self) -> "RunningPushes":
-        from cfbatch_gui.ui.results.push_form import RunningPushes
-
-        return RunningPushes(self._program, self._window.notices.show_error, self._window)
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):
