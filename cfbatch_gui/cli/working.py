@@ -41,7 +41,8 @@ from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.words.figures import number, percent, plural, usage_error, worded
+from cfbatch_gui.words import plans
+from cfbatch_gui.words.figures import number, plural, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
@@ -385,18 +386,12 @@ def _with_the_way_out(sentence: str) -> Message:
     return message("sentence_nothing_was_sent_allow_more", sentence=sentence)
 
 
-def tokens_words(preflight: Plan) -> str:
-    """Such as "10 to 14"."""
-    low, high = preflight.tokens_low, preflight.tokens_high
-    return worded("{low} to {high}", low=low, high=high) if low != high else number(low)
-
-
 def price_words(preflight: Plan) -> str:
     """Such as "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high
     if not high.is_listed:
         return most_words(high)
-    return worded("{price}, {share} of a day's free use", price=most_words(high), share=share_words(high))
+    return worded("{price}, {share} of a day's free use", price=most_words(high), share=plans.share_words(high))
 
 
 def most_words(price: Price, digits: int = 2) -> str:
@@ -407,14 +402,6 @@ def most_words(price: Price, digits: int = 2) -> str:
     if price.dollars < least:
         words = tr("less than ${amount}")
     return words.format(amount=number(max(price.dollars, least), f",.{digits}f"))
-
-
-def share_words(price: Price) -> str:
-    """Such as "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
-    share = price.share_of_free_day
-    if share >= 0.001 or not share:
-        return percent(share, ".1%")
-    return worded("less than {share}", share=percent(0.001, ".1%"))
 
 
 def add_reuse_arguments(parser: Parser) -> None:

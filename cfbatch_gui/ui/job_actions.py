@@ -17,7 +17,7 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
 
-def can_be_compared(job: Job) -> bool:
+def can_be_judged(job: Job) -> bool:
     return job.kind is Kind.RANK and job.has_results
 
 
@@ -55,26 +55,24 @@ class JobActions:
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
         self.compare, self.judge, self.export = compare, judge, export
 
-    def can_be_compared(self, job: Job) -> bool:
-        """A ranking with others, and vectors with a ranking if there is any."""
-        is_ranked = can_be_compared(job) or any(map(can_be_compared, self._program.ledger.jobs()))
-        return job.has_results and is_ranked
+    def can_be_compared(self, *jobs: Job) -> bool:
+        """With each other, or one alone with others: a ranking with anything, vectors with a ranking."""
+        together = jobs if len(jobs) > 1 else (*jobs, *self._program.ledger.jobs())
+        return all(job.has_results for job in jobs) and any(map(can_be_judged, together))
 
     def fill_menu(self, menu: QMenu, jobs: Sequence[Job], own: Callable[[], object] = lambda: None) -> None:
         """Add what can be done with a job, or with all of several; `own` adds what the page of one has besides."""
         ids, is_one = [job.id for job in jobs], len(jobs) == 1
-        rankings = [job.id for job in jobs if can_be_compared(job)]
         if is_one:
             add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
-        if len(rankings) > 1 or (is_one and self.can_be_compared(jobs[0])):
-            text = tr("Compare these {n}…").format(n=figures.number(len(rankings)))
+        if self.can_be_compared(*jobs):
+            text = tr("Compare these {n}…").format(n=figures.number(len(jobs)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
-            compared = rankings or ids
-            add_action(menu, text, lambda: self.compare(*compared), "git-compare")
-        if is_one and rankings and not jobs[0].texts_forgotten_at:
+            add_action(menu, text, lambda: self.compare(*ids), "git-compare")
+        if is_one and can_be_judged(jobs[0]) and not jobs[0].texts_forgotten_at:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
         own()

@@ -6,11 +6,11 @@ import pytest
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.jobs import lines_of_jobs
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.working import share_words
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.words.jobs import progress_words
+from cfbatch_gui.words.plans import share_words
 
 
 def test_a_list_has_the_columns_that_have_words_for_any_job() -> None:

@@ -21,7 +21,7 @@ from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import PushOptions
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES
+from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, MEASURES, QUERIES, SCORES
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.jobs import job_page as tabs
 from cfbatch_gui.ui.jobs.elsewhere import AccountDialog, TakeOverDialog
@@ -238,7 +238,7 @@ class Tour:
         await self._dialog("comparison-choose")
         self._space.evaluating.compare(base, other)
         page = self._space.evaluating.comparison
-        for tab in (ANSWER, QUERIES, SCORES, JOBS):
+        for tab in (ANSWER, QUERIES, SCORES, MEASURES):
             await settled(self._stage)
             page.tabs.choose(tab)
             await self._stop(f"comparison-{tab}")

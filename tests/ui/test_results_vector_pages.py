@@ -304,22 +304,18 @@ async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
     await driver.show(pages.job)
     assert not driver.page.compare_button.isHidden()
     driver.workspace.evaluating.compare(pages.job.id, ranking.id)
-    page = driver.workspace.evaluating.versus
-    await pages.until(lambda: page.isVisible() and page.versus is not None and not page.tasks.running())
-    found = page.versus
+    page = driver.workspace.evaluating.comparison
+    await pages.until(lambda: page.compared is not None and not page.tasks.running())
+    found = page.compared
     assert found is not None
-    assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
-    assert (len(found.scores), found.of) == (2, 3)
-    assert page._described(0)[:2] == (first, second)
-    assert page.panel.text() == second
-    assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
-    assert page.picture.isVisible()
+    own, scores = found.comparison.scores
+    assert own == pytest.approx(scores, abs=1e-3)  # the practice service scores by its own vectors
+    assert len(own) == 2 and found.comparison.runs[0].job.id == pages.job.id  # of three; the older one is A
+    page.tabs.choose("scores")
+    assert page.scores.chart.isVisible()
     other = await driver.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
     driver.workspace.evaluating.compare(pages.job.id, other.id)
-    await pages.until(lambda: page.versus is not None and page.versus.of == 1 and not page.tasks.running())
-    assert page.is_empty() and not page.picture.isVisible()
-    page.done.emit(pages.job.id)
-    await pages.until(driver.page.isVisible)
+    await pages.until(lambda: page.compared is None and not page.tasks.running())
 
 
 def offered(view: ResultView) -> dict[str, int]:

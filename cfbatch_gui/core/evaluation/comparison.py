@@ -90,6 +90,11 @@ class Comparison:
         result: Indices = self.ranks[0].rank - self.ranks[other].rank
         return result
 
+    def correlation(self, other: int) -> float | None:
+        """Pearson's, of the scores of both; None where nothing varies."""
+        one, two = self.scores[0], self.scores[other]
+        return float(np.corrcoef(one, two)[0, 1]) if one.std() and two.std() else None
+
     def of_query(self, index: int) -> NDArray[np.int64]:
         """The indices of one query's compared pairs, by their rank in the first run; `index` counts `queries`."""
         found = np.flatnonzero(self.query == index)

@@ -28,11 +28,10 @@ from cfbatch_gui.core.judgements.files import (
     JobSubjects,
     check_all_read,
     import_judgements,
-    import_words,
     read_judgements,
     write_judgements,
 )
-from cfbatch_gui.core.judgements.session import Session, Shown, agreement_words, between_judges, with_themselves
+from cfbatch_gui.core.judgements.session import Session, Shown, between_judges, with_themselves
 from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
@@ -65,7 +64,7 @@ from cfbatch_gui.ui.widgets import (
     scrolled,
 )
 from cfbatch_gui.ui.widgets.text_panel import PlainText
-from cfbatch_gui.words import figures
+from cfbatch_gui.words import figures, quality
 from cfbatch_gui.words.languages import said, tr
 
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
@@ -334,7 +333,7 @@ class JudgePage(QWidget):
     def _start_page(self) -> QWidget:
         self._form = form(gap=LARGE)
         fields: tuple[tuple[str, QWidget], ...] = (
-            (self.tr("Kept in the book"), self.book),
+            (self.tr("Judgements saved as"), self.book),
             (self.tr("Your name"), self.judge_name),
             (self.tr("Texts to judge"), self.tops),
             (self.tr("Grades"), self.scales),
@@ -521,7 +520,7 @@ class JudgePage(QWidget):
         ):
             found = await asyncio.to_thread(agreement, book)
             if found.pairs:
-                words.append(pattern.format(agreement=said(agreement_words(found))))
+                words.append(pattern.format(agreement=quality.agreement_words(found)))
         self.end.set_sentence(" ".join(words))
         several = len(self.jobs) > 1
         self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))
@@ -558,8 +557,7 @@ class JudgePage(QWidget):
         done = await asyncio.to_thread(
             lambda: import_judgements(book, found.judgements, judge=path.name, time=self._program.clock(), job=subjects)
         )
-        words = import_words(done, book.name, has_job=True)
-        self._notices.show_notice(" ".join(map(said, words)), "done")
+        self._notices.show_notice(quality.import_words(done, book.name, has_job=True), "done")
         self._prepare_anew()
 
     async def write_file(self, path: Path, form: Form) -> None:

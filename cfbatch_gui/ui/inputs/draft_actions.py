@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Signal
@@ -48,8 +49,8 @@ class DraftActions(Drafts):
     copy_made = Signal(str)
 
     def __init__(self, program: Program, notices: Notices, page: QWidget) -> None:
-        super().__init__(program, self._show_error, page)
-        self.notices, self.page = notices, page
+        super().__init__(program, notices, self._show_error, page)
+        self.page = page
 
     def _show_error(self, error: UserError) -> None:
         actions: dict[Action, Callable[[], None]] = {
@@ -90,7 +91,7 @@ class DraftActions(Drafts):
         title, label = self.tr("One query for all rows"), self.tr("The rows are ranked by how well they answer it.")
         typed = await dialogs.ask_text(self.page, title, label, accept=self.tr("Rank by it"))
         if typed and typed.strip() and job_id == self.current:
-            path = self.program.folder(job_id).path / "query.txt"
+            path = _free(self.program.folder(job_id).path / "query.txt")
             await asyncio.to_thread(write_own_file, path, " ".join(typed.split()).encode())
             self.add(job_id, path, Role.QUERY)
 
@@ -127,6 +128,15 @@ class DraftActions(Drafts):
                 with suppress(UserError):
                     await connections.refresh_models(connection_id)
                 self.changed.emit(self.current)
+
+    @task("model")
+    async def type_model(self, job_id: str) -> None:
+        """Let the user name a model that is in no list."""
+        title, label = self.tr("Another model"), self.tr("Its name at Cloudflare, such as @cf/baai/bge-m3")
+        typed = await dialogs.ask_text(self.page, title, label, accept=self.tr("Use it"))
+        if typed and typed.strip() and job_id == self.current:
+            self.change_job(model=typed.strip())
+        self.changed.emit(job_id)
 
     def send(self) -> None:
         if not self.shown.is_sending:
@@ -195,8 +205,8 @@ class DraftActions(Drafts):
         )
         if path is None:
             return
-        count = await asyncio.to_thread(partial(save_problems, self.program.folder(job_id), path, kind=kind, say=said))
-        rows = plural(count, "{n} row", "{n} rows")
+        saved = await asyncio.to_thread(partial(save_problems, self.program.folder(job_id), path, kind=kind, say=said))
+        rows = plural(saved, "{n} row", "{n} rows")
         self.notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 
     # Recipes
@@ -291,9 +301,15 @@ def save_pasted(text: str, folder: Path) -> Path:
     first, sample = clean.strip("\n ").partition("\n")[0], clean[:_SAMPLE]
     is_table = is_clearly_delimited(sample, is_whole=len(sample) == len(clean))
     suffix = ".tsv" if "\t" in first else ".csv" if is_table else ".txt"
-    path = folder / f"pasted{suffix}"
+    path = _free(folder / f"pasted{suffix}")
     write_own_file(path, clean.encode())
     return path
+
+
+def _free(path: Path) -> Path:
+    """A path that is not in use: what was pasted before can be put back."""
+    others = (path.with_stem(f"{path.stem} {number}") for number in count(2))
+    return next(each for each in chain([path], others) if not each.exists())
 
 
 def clipboard_content() -> list[Path] | str:

@@ -40,6 +40,7 @@ from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, look_at_version
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import DraftPhase, kept_phase
@@ -259,9 +260,11 @@ class Drafts(QObject):
     job_changed = Signal(str)
     progressed = Signal(str, float)
 
-    def __init__(self, program: Program, on_error: Callable[[UserError], None], parent: QObject | None = None) -> None:
+    def __init__(
+        self, program: Program, notices: Notices, on_error: Callable[[UserError], None], parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self.program, self.on_error = program, on_error
+        self.program, self.notices, self.on_error = program, notices, on_error
         self.tasks = Tasks(self, on_error)
         self.current = ""  # the id of the draft that the page shows
         self._states: dict[str, DraftState] = {}
@@ -494,13 +497,36 @@ class Drafts(QObject):
 
     async def _take(self, job_id: str, wanted: Sequence[OpenFile | Path]) -> None:
         files = tuple([each if isinstance(each, OpenFile) else await self._opened(job_id, each) for each in wanted])
-        before = self.state(job_id)
+        before, name = self.state(job_id), self.job(job_id).name
         kind = Kind.RANK if len(files) > 1 else before.kind if before.is_chosen else None
         files, mapping, as_before = await asyncio.to_thread(mapped, self.program.recipes, files, kind)
+        if before.missing and before.is_read and files[0].path.name != self.job(job_id).source_name:
+            await self._keep_copy(job_id)
         self._use(job_id, files, mapping, as_before=as_before)
         known = [each.path for each in before.files]
-        if all(each.path not in known for each in files):  # queries for a file are no other file
-            self._name_after(job_id, files[0].path, before.file.path if before.file is not None else None)
+        if any(each.path in known for each in files):  # queries for a file are no other file
+            return
+        self._name_after(job_id, files[0].path, before.file.path if before.file is not None else None)
+        if before.file is not None:
+            names = {"new": files[0].path.name, "old": before.file.path.name}
+            self.notices.show_undo(
+                self.tr("“{new}” is used instead of “{old}”.").format(**names),
+                self.tr("Undo using “{new}”").format(**names),
+                partial(self._put_back, job_id, before, name),
+            )
+
+    def _put_back(self, job_id: str, before: DraftState, name: str) -> None:
+        if job_id in self._states:
+            self.tasks.cancel(f"open {job_id}")
+            self.read(job_id, replace(before, is_read=False))
+            self._change_job(job_id, partial(self.program.drafts.rename, job_id, name), examines=False)
+
+    async def _keep_copy(self, job_id: str) -> None:
+        """Of data whose file is gone, which could not be read again."""
+        name = self.tr("{name}, before").format(name=self.job(job_id).name)
+        copy = await asyncio.to_thread(self.program.drafts.duplicate, job_id, name)
+        self.job_changed.emit(copy.id)
+        self.notices.show_notice(self.tr("What was read before is kept in “{name}”.").format(name=name))
 
     async def _take_again(self, job_id: str, file: OpenFile, options: ReadOptions) -> None:
         again = replace(await self._opened(job_id, file.path, options), seen_as=file.seen_as)

@@ -115,7 +115,7 @@ def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
     )
     painter.save()
     painter.setFont(small(font))
-    for value, text in labelled(shown.up, box.height(), _TICK_HEIGHT):
+    for value, text in labelled(shown.up, box.height(), _TICK_HEIGHT) if shown.titles[1] else ():
         level = shown.y(value)
         painter.setPen(line)
         painter.drawLine(QPointF(box.left(), round(level) + 0.5), QPointF(box.right(), round(level) + 0.5))
@@ -293,6 +293,7 @@ _NEAR = 10.0  # pixels from the mouse to the dot it means
 _MARGIN = 0.03
 _HEAD_ROOM = 1.06
 _APART = 0.3  # of a bar's width, between bars that are not parts of one histogram
+_WIDEST, _ROUND = 40.0, 3.0  # pixels, of such a bar
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,11 +436,13 @@ def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
     width = (edges[-1] - edges[0]) / max(1, len(tops))
     gap = 1.0 if width > 4 else 0.0
     if layer.describe is not None:
-        gap = width * _APART
+        gap = max(width * _APART, width - _WIDEST)
     foot = shown.y(0.0)
     for (left, right), top in zip(pairwise(edges.tolist()), tops.tolist(), strict=True):
         if top != foot:
-            painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized())
+            box = QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized()
+            radius = 0.0 if layer.describe is None else min(_ROUND, box.width() / 4)
+            painter.drawRoundedRect(box, radius, radius)
 
 
 _SWATCH = 10
@@ -459,7 +462,7 @@ class Chart(Plot):
     def show_layers(
         self, layers: Sequence[Layer], *, across: str, up: str, data: Callable[[], PlotData], summary: str
     ) -> None:
-        """`across` and `up` are the titles of the axes; without `across` there are no numbers below. `data` are the
+        """`across` and `up` are the titles of the axes; without one there are no numbers along it. `data` are the
         numbers as a table, `summary` is what a screen reader says.
         """
         self.layers, self._titles, self._data, self._summary = tuple(layers), (across, up), data, summary
@@ -506,10 +509,11 @@ class Chart(Plot):
         below, above = (line if title else 0.0 for title in self._titles)
         legend = QFontMetricsF(self.font()).height() + SMALL if self._named() else 0.0
         top = legend + MEDIUM + above
-        height = max(10.0, size.height() - top - line - SMALL - below)
-        shown = labelled(up, height, _TICK_HEIGHT)
-        left = max((metrics.horizontalAdvance(each) for _, each in shown), default=0.0) + SMALL + MEDIUM
-        box = QRectF(left, top, max(10.0, size.width() - left - _RIGHT), height)
+        numbers = line + SMALL if self._titles[0] else MEDIUM
+        height = max(10.0, size.height() - top - numbers - below)
+        shown = labelled(up, height, _TICK_HEIGHT) if self._titles[1] else ()
+        left = max((metrics.horizontalAdvance(each) + SMALL + MEDIUM for _, each in shown), default=0.0)
+        box = QRectF(left, top, max(10.0, size.width() - left - (_RIGHT if shown else 0.0)), height)
         return Frame(box, range_across(self.layers), up, self._titles)
 
     def _named(self) -> list[Bars]:

@@ -7,30 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QSizePolicy
 
-from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
-from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similarities, texts_of_pairs
 from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
+from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import TextList, VectorPage, below
+from cfbatch_gui.ui.results.results_page import TextList, VectorPage
 from cfbatch_gui.ui.theme import scaled
-from cfbatch_gui.ui.widgets import QuietButton, boxed, column, row
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import tr
@@ -299,101 +293,3 @@ def _rows(embeddings: Embeddings, made: TextMap, colours: MapColours) -> Iterato
         for index, text in enumerate(embeddings.texts(items), start):
             cell = (colours.cells[index],) if colours.title else ()
             yield (text.row, text.id, text.text, *made.points[index].tolist(), *cell)
-
-
-class VersusPage(VectorPage):
-    """The scores of a ranking beside the similarities of a job's vectors. `done` asks for the page of the job,
-    `more_wanted` for another ranking; both bring the job's id.
-    """
-
-    done = Signal(str)
-    more_wanted = Signal(str)
-
-    def __init__(self, program: Program, notices: Notices) -> None:
-        super().__init__(program, notices, "chart-scatter")
-        self.versus: VersusScores | None = None  # the pairs that are shown
-        self._ranking: Job | None = None
-        self.header = widgets.PageHeader(tr("Comparison"))
-        back, more = tr("Back to the job"), tr("Another ranking…")
-        self.header.add_button(QuietButton(back, "chevron-left", lambda: self.done.emit(self.job.id)))
-        self.header.add_button(QuietButton(more, "git-compare", lambda: self.more_wanted.emit(self.job.id)))
-        self.summary = widgets.ElidedLabel("", "quiet")
-        self.chart = Chart(tr("Scores and similarities"))
-        self.chart.picked.connect(self._picked)
-        folder = program.remembered_folder(FolderUse.PICTURES)
-        self.picture = PictureButtons(self.chart, notices, self.tasks, folder, tr("scores and similarities"))
-        self.panel = TextPanel(lines=4)
-        content = boxed(column((self.chart, 1), below(self.panel), gap=0))
-        self.lay_out(content, row((self.summary, 1), self.picture))
-        whole = self.layout()
-        assert isinstance(whole, QVBoxLayout)  # noqa: S101 - as `lay_out` makes it
-        whole.insertWidget(0, self.header)
-
-    def compare(self, job: Job, ranking: Job) -> None:
-        self._ranking, self.shown = ranking, None
-        self.header.set_facts(job.name, ranking.name)
-        self.show_job(job)
-
-    def clear(self) -> None:
-        self.versus = None
-        self.summary.setText("")
-        self.picture.hide()
-
-    def arrived(self, *, is_first: bool) -> None:
-        if self._ranking is not None:
-            self.tasks.start("look", self._look(self.program.folder(self._ranking.id)))
-
-    async def _look(self, folder: JobFolder) -> None:
-        embeddings = self.embeddings
-        self.versus = found = await self.worked_out(
-            tr("Looking for texts that both jobs have…"),
-            lambda tell: scores_versus_similarities(folder, embeddings, tell),
-        )
-        pairs = figures.plural(len(found.scores), "{n} pair", "{n} pairs")
-        said = [worded("{pairs} of {all} have both texts here", pairs=pairs, all=found.of)]
-        if found.queries:
-            said.append(worded("same first text for {n} of {all} queries", n=found.same_first, all=found.queries))
-        self.summary.setText(" · ".join(said))
-        self.show_foot(
-            tr("A dot is a query with a candidate. Texts are the same when they are equal letter by letter.")
-        )
-        self.picture.setVisible(len(found.scores) > 0)
-        if not len(found.scores):
-            self.say(tr("No pair of this ranking has both its query and its text among the texts of this job."))
-            return
-
-        def describe(index: int) -> str:
-            return "\n".join(figures.one_line(part, _LONGEST) for part in self._described(index))
-
-        dots = Dots(found.scores, found.similarities, describe=describe)
-        titles = tr("Score"), tr("Similarity of the vectors")
-        summary, data = self.summary.whole_text(), lambda: _pairs_data(folder, found)
-        self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=data, summary=summary)
-        self.stack.show_content()
-        self._picked(0)
-
-    def _described(self, index: int) -> tuple[str, str, str]:
-        """The query, the text, and both numbers of a pair; empty, after a notice, if it cannot be read."""
-        found = self.versus
-        if found is None or self._ranking is None:
-            return "", "", ""
-        try:
-            ((query, text),) = texts_of_pairs(
-                self.program.folder(self._ranking.id), found.item_numbers[index : index + 1]
-            )
-        except UserError as error:  # also raised while the mouse moves, outside any task
-            self.notices.show_error(error)
-            return "", "", ""
-        score, similarity = float(found.scores[index]), float(found.similarities[index])
-        return query, text, worded("score {score}, similarity {similarity}", score=score, similarity=similarity)
-
-    def _picked(self, index: int) -> None:
-        query, text, numbers = self._described(index)
-        self.panel.show_text(figures.one_line(query, 100), text, about=numbers)
-
-
-def _pairs_data(folder: JobFolder, versus: VersusScores) -> PlotData:
-    texts = texts_of_pairs(folder, versus.item_numbers)
-    numbers = zip(versus.scores.tolist(), versus.similarities.tolist(), strict=True)
-    rows = ((*pair, *both) for pair, both in zip(texts, numbers, strict=True))
-    return PlotData(("query", "text", "score", "similarity"), rows)

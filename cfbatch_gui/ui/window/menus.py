@@ -78,7 +78,7 @@ class Menus(QObject):
             (
                 tr("Compare the ranking with another job"),
                 "Ctrl+Shift+C",
-                partial(workspace.evaluating.with_opened, workspace.evaluating.compare),
+                workspace.evaluating.compare_opened,
             ),
             (tr("Judge the texts of the ranking, or of the comparison"), "Ctrl+J", workspace.evaluating.judge_shown),
             (tr("Open the menu"), "F10", self._open_first),

@@ -5,18 +5,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.job_actions import can_be_compared
+from cfbatch_gui.ui.help import Topic
+from cfbatch_gui.ui.job_actions import can_be_judged
 from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.result_view import LateView
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -117,7 +117,6 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
-    from cfbatch_gui.ui.results.map_view import VersusPage
     from cfbatch_gui.ui.results.push_form import RunningPushes
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
@@ -139,7 +138,6 @@ class Evaluating:
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
         page = ComparisonPage(self._program, self._notices)
-        page.done.connect(self._workspace.open_job)
         page.more_wanted.connect(self.compare)
         page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
         return page
@@ -152,45 +150,29 @@ class Evaluating:
         page.done.connect(self._judged)
         return page
 
-    @made_once
-    def versus(self) -> "VersusPage":
-        from cfbatch_gui.ui.results.map_view import VersusPage
-
-        page = VersusPage(self._program, self._notices)
-        page.done.connect(self._workspace.open_if_there)
-        page.more_wanted.connect(self.compare)
-        return page
-
     def shown_comparison(self) -> "ComparisonPage | None":
         """The page of the comparison while it is shown."""
         is_shown = is_made(self, "comparison") and self._window.pages.currentWidget() is self.comparison
         return self.comparison if is_shown else None
 
     def compare(self, *job_ids: str) -> None:
-        """Compare jobs, the one that is open with the others; a job alone with those that the user chooses."""
+        """Compare jobs with each other; a job alone with those that the user chooses."""
         if len(job_ids) == 1:
             self._tasks.start("compare", self._choose(*job_ids))
         else:
-            opened = self._window.library.opened_job()
-            self._compare(sorted(job_ids, key=lambda job_id: job_id != opened))
+            self._compare(job_ids)
 
     async def _choose(self, job_id: str) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
 
         ledger = self._program.ledger
-        dialog = ChooseJobsDialog(ledger.job(job_id), ledger.jobs(), parent=self._window)
-        if ledger.job(job_id).kind is Kind.EMBED:
-            dialog.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        dialog = ChooseJobsDialog(self._program, ledger.job(job_id), parent=self._window)
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
             self._compare([job_id, *others])
 
     def _compare(self, job_ids: Sequence[str]) -> None:
-        jobs = [self._program.ledger.job(each) for each in job_ids]
-        if jobs[0].kind is Kind.EMBED:
-            self._workspace.begin_with("open", partial(self._show_versus, *jobs[:2]), "cfbatch_gui.ui.results.map_view")
-            return
         self._workspace.begin_with("open", partial(self._show_comparison, job_ids), _COMPARISON)
 
     def _show_comparison(self, job_ids: Sequence[str]) -> None:
@@ -202,10 +184,6 @@ class Evaluating:
             return
         self._workspace.show(self.comparison)
         self.comparison.compare([self._program.ledger.job(each) for each in job_ids])
-
-    def _show_versus(self, job: Job, ranking: Job) -> None:
-        self._workspace.show(self.versus)
-        self.versus.compare(job, ranking)
 
     def judge(self, *job_ids: str) -> None:
         jobs = [self._program.ledger.job(each) for each in job_ids]
@@ -221,13 +199,16 @@ class Evaluating:
     def judge_shown(self) -> None:
         if (comparison := self.shown_comparison()) is not None:
             comparison.ask_to_judge()
-        else:
-            self.with_opened(self.judge)
+        elif (job := self._opened()) is not None and can_be_judged(job):
+            self.judge(job.id)
 
-    def with_opened(self, do: Callable[[str], object]) -> None:
-        job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
-        if job is not None and can_be_compared(job):
-            do(job.id)
+    def compare_opened(self) -> None:
+        if (job := self._opened()) is not None and self._workspace.job_actions.can_be_compared(job):
+            self.compare(job.id)
+
+    def _opened(self) -> Job | None:
+        opened = self._window.library.opened_job()
+        return self._program.ledger.job(opened) if opened else None
 
     def _judged(self, job_ids: list[str]) -> None:
         there = {job.id for job in self._program.ledger.jobs()}
@@ -250,7 +231,7 @@ class ResultViews:
         program: Program,
         window: MainWindow,
         *,
-        show_help: Callable[[], object],
+        show_help: Callable[[Topic], object],
         show_tab: Callable[[str], object],
         judge: Callable[[str], object],
         export: Callable[[str], object],
@@ -260,7 +241,8 @@ class ResultViews:
         receivers = {
             "rows_wanted": self._show_rows,
             "similar_wanted": self._show_similar,
-            "score_help_wanted": show_help,
+            "score_help_wanted": partial(show_help, Topic.SCORES),
+            "quality_help_wanted": partial(show_help, Topic.QUALITY),
             "judge_wanted": judge,
             "export_wanted": export,
         }
@@ -286,7 +268,7 @@ class ResultViews:
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
             "ranking": late("results.ranking_view", "RankingView"),
-            "quality": late("results.quality_view", "QualityView", has_something=can_be_compared),
+            "quality": late("results.quality_view", "QualityView", has_something=can_be_judged),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView"),
             "search": late("results.vectors_view", "SearchView"),

@@ -17,7 +17,6 @@ from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.result_view import imported
@@ -83,7 +82,7 @@ class Workspace:
         self.results = ResultViews(
             program,
             window,
-            show_help=lambda: self.menus.show_help(Topic.SCORES),
+            show_help=lambda topic: self.menus.show_help(topic),  # noqa: PLW0108 - made below
             show_tab=lambda key: self.job_page.tabs.choose(key),  # noqa: PLW0108 - made below
             judge=self.evaluating.judge,
             export=lambda job_id: self.menus.show_export(job_id),  # noqa: PLW0108 - made below
