@@ -63,14 +63,6 @@ class MainWindow(QMainWindow):
         self.notices.changed.connect(lambda: self.library.foot.show_unseen(self.notices.unseen()))
         self._restore()
 
-    def show_page(self, page: QWidget) -> None:
-        self.add_page(page)
-        self.pages.setCurrentWidget(page)
-
-    def add_page(self, page: QWidget) -> None:
-        if self.pages.indexOf(page) < 0:
-            self.pages.addWidget(page)
-
     async def painted(self) -> None:
         if self.isVisible():
             with suppress(TimeoutError):  # in a window that another one covers nothing may be painted
