@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.account import STOPPED
 from cfbatch_gui.core.jobs.states import AccountProgress, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
-from cfbatch_gui.ui.jobs.elsewhere import TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints.conftest import SECRET
 from tests.screen import material
@@ -114,14 +114,11 @@ async def dialog(stage: Stage, take: Take) -> None:
     await person.until_row("Jobs in your account", "Product texts, all shops")
     await person.click_row("Jobs in your account", "Product texts, all shops")
     await take(stage, "account")
-    await person.click("Take over…")
     await person.until_sees("Choose the file…")
-    await take(stage, "account-take-over")
-    taking = next(each for each in QApplication.topLevelWidgets() if isinstance(each, TakeOverDialog))
-    taking.files.open(resource("examples/product-texts.csv"))
+    dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog))
+    dialog.files.open(resource("examples/product-texts.csv"))
     await person.until_sees("product-texts.csv")
     await take(stage, "account-take-over-file")
-    await person.press(Qt.Key.Key_Escape)
     await person.click("Remove from my account…")
     await person.until_sees("Remove “Product texts, all shops” from your account?")
     await take(stage, "account-remove")

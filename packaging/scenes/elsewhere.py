@@ -124,7 +124,7 @@ async def begun_elsewhere(stage: Stage, take: Take, root: Path) -> None:
     await take(stage, "begun-elsewhere-empty")
     dialog.text.setPlainText(QUEUED)
     dialog.files.open(resource(HELP_CENTRE))
-    await person.until_sees("Read as")
+    await person.until_sees("Ranked texts")
     await take(stage, "begun-elsewhere")
     queries, contexts = (root / name for name in ("questions.csv", "answers.csv"))
     queries.write_text("question\nhow do I reset my password\nwhere is my invoice\n", encoding="utf-8")

@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.words.jobs import batch_row, list_row
+from cfbatch_gui.words.results import scores_line
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, jobs_in, read_csv
 
@@ -29,7 +30,7 @@ def test_a_ranking_of_the_example(terminal: Terminal, tmp_path: Path) -> None:
 
     ended = terminal.run(*command)
     lines = ended.out.splitlines()
-    assert lines[0] == "Scores of the practice service, on this computer"
+    assert lines[0] == scores_line(jobs_in(terminal.data)[0])
     assert all(width_of(line) <= 100 for line in lines)
     listed = [line for line in lines[2:] if line[:5].strip().isdigit()]
     assert len(listed) == len(rows) == len(read_csv(EXAMPLE))

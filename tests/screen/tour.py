@@ -24,7 +24,7 @@ from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, MEASURES, QUERIES, SCORES
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.jobs import job_page as tabs
-from cfbatch_gui.ui.jobs.elsewhere import AccountDialog, TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
 from tests.screen.past import draft, run
@@ -310,14 +310,11 @@ class Tour:
         dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog))
         await self._visit(self._stage, "account", dialog)
         dialog.table.selectRow([job.id for job in map(dialog.rows.row, range(2))].index("abcdefgh"))
-        dialog.take_button.click()
-        taking = next(each for each in QApplication.topLevelWidgets() if isinstance(each, TakeOverDialog))
+        dialog.files.open(self._past.files / "catalogue.csv")
         await settled(self._stage)
-        await self._visit(self._stage, "take-over", taking)
-        taking.files.open(self._past.files / "catalogue.csv")
+        dialog.take_button.click()  # there is no layout of it
         await settled(self._stage)
-        taking.take_button.click()  # there is no layout of it
-        await self._dialog("take-over-problem", taking)
+        await self._visit(self._stage, "take-over-problem", dialog)
         kept, room.shards = room.shards, {}
         dialog.look()
         await settled(self._stage)

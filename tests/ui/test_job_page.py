@@ -384,7 +384,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     await until(files.inputs)
     pick(files.kind, Kind.RANK)
     await until(files.missing)
-    await until(lambda: not dialog.tasks.is_running("choose"))
+    await until(lambda: not dialog.tasks.is_running("read"))
     assert files.missing() and not dialog.add_button.isEnabled() and files.add_second.isVisible()
     files.open(queries, contexts)
     await until(files.inputs)

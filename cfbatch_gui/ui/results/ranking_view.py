@@ -39,50 +39,15 @@ from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
-from cfbatch_gui.words.states import is_practice
-
-
-def others_name() -> str:
-    return tr("Texts that suit another question better")
-
-
-def baseline_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return ""
-    return worded(
-        "Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.",
-        mean=scores.others.mean,
-        high=scores.others.ninetieth,
-    )
-
-
-def reading_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return tr(
-            "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
-            " for several of them. Compare scores within one query, not with a fixed number."
-        )
-    return worded(
-        "How to read it: a text that was ranked for several questions fits one of them best, and is compared with the"
-        " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
-        " were not picked for any of your questions would score lower still.",
-        pairs=figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"),
-        high=scores.others.ninetieth,
-        above=scores.above,
-        all=scores.scored,
-    )
-
-
-def partial_line(scored: int, all_of_them: int) -> str:
-    if scored >= all_of_them:
-        return ""
-    return worded("Partial: {scored} of {all} candidates have a score.", scored=scored, all=all_of_them)
-
-
-def scores_line(job: Job) -> str:
-    if is_practice(job):
-        return tr("Practice scores, from a small model on this computer; they are not percentages.")
-    return tr("Compare scores within one query; they are not percentages.")
+from cfbatch_gui.words.results import (
+    baseline_line,
+    others_name,
+    partial_line,
+    reading_line,
+    score_counts,
+    scores_line,
+    spread_table,
+)
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:
@@ -443,13 +408,8 @@ class OverviewView(ResultsPage[ScoreFigures]):
             self.say_nothing_yet(job)
             return
         self.partial_bar.say(partial_line(found.scored, found.contexts))
-        tied = (tr("query with a tie at the first place"), tr("queries with a tie at the first place"))
-        for figure, count, (one, several) in (
-            (self.queries, found.queries, (tr("query"), tr("queries"))),
-            (self.scores, found.scored, (tr("score"), tr("scores"))),
-            (self.ties, found.first_tied, tied),
-        ):
-            figure.set_figure(figures.number(count), one if count == 1 else several)
+        for figure, counted in zip((self.queries, self.scores, self.ties), score_counts(found), strict=True):
+            figure.set_figure(*counted)
         self._show_chart(found)
         self._show_spreads(found)
         self.reading.set_line(reading_line(found))
@@ -472,18 +432,5 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.chart.show_layers([*bars, *marks], across=across, up=up, data=lambda: data, summary=summary)
 
     def _show_spreads(self, found: ScoreFigures) -> None:
-        lines = []
-        for name, each in ((tr("All scores"), found.spread), (others_name(), found.others)):
-            if each is not None:
-                scores = map(score_text, (each.lowest, each.tenth, each.median, each.ninetieth, each.highest))
-                lines.append((name, figures.number(each.count), *scores))
-        titles = (
-            "",
-            tr("Count"),
-            tr("Lowest"),
-            tr("1 in 10 below"),
-            tr("Middle"),
-            tr("9 in 10 below"),
-            tr("Highest"),
-        )
+        titles, lines = spread_table(found)
         self.spread.show_lines(lines, titles, right=range(1, len(titles)))

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSizePolicy, QSpinBox
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results import groups
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress, VectorChecks
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from cfbatch_gui.core.system.threads import in_thread
@@ -42,6 +42,7 @@ from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, 
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.results import checks_line
 from cfbatch_gui.words.states import connection_title, is_practice, short_model, title_words
 
 
@@ -53,24 +54,6 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
         Column(tr("Label"), lambda row: row.text.label, width=100, hidden=not labelled),
         *original_columns(original, lambda row: row.text.cells, width=130),
     )
-
-
-def checks_line(checks: VectorChecks) -> tuple[str, bool]:
-    """What is known of all vectors, and whether they can be used."""
-    if not checks.dimension or checks.missing == checks.texts:
-        return tr("No vector has come back yet."), True
-    words = [figures.plural(checks.dimension, "{n} number a text", "{n} numbers a text")]
-    if not checks.unit_length:
-        words.append(worded("lengths {shortest} to {longest}", shortest=checks.norm_min, longest=checks.norm_max))
-    counts = {
-        tr("empty: {n}"): checks.zero,
-        tr("repeated: {n}"): checks.repeated,
-        tr("with values that are no numbers: {n}"): checks.non_finite,
-        tr("without a vector: {n}"): checks.missing,
-    }
-    wrong = [figures.filled(pattern, {"n": count}) for pattern, count in counts.items() if count]
-    words += wrong or [tr("no empty or repeated vectors")]
-    return " · ".join(words), not (checks.zero or checks.non_finite)
 
 
 _VALUES = 8
@@ -154,9 +137,7 @@ class VectorsView(VectorPage):
 
     async def _check(self) -> None:
         with self.waiting(tr("Looking at the vectors…")):
-            sentence, is_well = checks_line(await in_thread(self.embeddings.checks))
-        if is_practice(self.job):
-            sentence += " · " + worded("practice, not {model}", model=short_model(self.job))
+            sentence, is_well = checks_line(await in_thread(self.embeddings.checks), self.job)
         icon = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
         self.foot.set_line(sentence, *icon)
 

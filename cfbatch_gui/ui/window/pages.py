@@ -10,7 +10,7 @@ from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.core.system.made_once import is_made
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
 from cfbatch_gui.ui.help import Topic
@@ -111,7 +111,6 @@ class ConnectionInUse(QObject):
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.results.exports.base import ExportOptions
-    from cfbatch_gui.ui.results.push_form import RunningPushes
     from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.window.workspace import Workspace
 
@@ -120,19 +119,11 @@ class ResultViews:
     """The views in the page of a job; none is made before the window is painted."""
 
     def __init__(self, workspace: "Workspace") -> None:
-        self._workspace, self._program, self._window = workspace, workspace.program, workspace.window
-        program, notices = workspace.program, workspace.notices
+        self._workspace, program, notices = workspace, workspace.program, workspace.notices
 
-        def late(
-            module: str,
-            name: str,
-            *more: Callable[[], object],
-            has_something: Callable[[Job], bool] = lambda job: True,
-        ) -> LateView[Any]:
-            """`more` make what the view is given besides."""
-
+        def late(module: str, name: str, has_something: Callable[[Job], bool] = lambda job: True) -> LateView[Any]:
             def make(imported_module: Any) -> Any:
-                view = getattr(imported_module, name)(program, notices, *(each() for each in more))
+                view = getattr(imported_module, name)(program, notices)
                 receivers = {
                     "rows_wanted": self._show_rows,
                     "similar_wanted": self._show_similar,
@@ -153,7 +144,7 @@ class ResultViews:
         # By the key of its tab, in the order of the tabs.
         self.pages: dict[str, LateView[Any]] = {
             "ranking": late("results.ranking_view", "RankingView"),
-            "quality": late("results.quality_view", "QualityView", has_something=can_be_judged),
+            "quality": late("results.quality_view", "QualityView", can_be_judged),
             "overview": late("results.ranking_view", "OverviewView"),
             "vectors": late("results.vectors_view", "VectorsView"),
             "search": late("results.vectors_view", "SearchView"),
@@ -161,8 +152,9 @@ class ResultViews:
             "groups": late("results.vectors_view", "ClustersView"),
             "duplicates": late("results.vectors_view", "DuplicatesView"),
             "vectorize": late(
-                *("results.vectorize_page", "VectorizePage", lambda: self._pushes),
-                has_something=lambda job: job.state in FORGETTABLE and _has_account(program),
+                "results.vectorize_page",
+                "VectorizePage",
+                lambda job: job.state in FORGETTABLE and _has_account(program),
             ),
         }
 
@@ -170,12 +162,6 @@ class ResultViews:
         """What the ranking is limited to; None before it was first shown."""
         view: RankingView | None = self.pages["ranking"].made()
         return view.limits() if view is not None else None
-
-    @made_once
-    def _pushes(self) -> "RunningPushes":
-        from cfbatch_gui.ui.results.push_form import RunningPushes
-
-        return RunningPushes(self._program, self._window.notices.show_error, self._window)
 
     def _show_rows(self, items: object, name: str) -> None:
         if isinstance(items, tuple):

@@ -177,7 +177,7 @@ LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
-_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("in_the_file")
+_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("column_in_the_file")
 _CELLS = msgspec.json.Decoder(list[str])
 
 
