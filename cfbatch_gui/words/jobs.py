@@ -52,7 +52,7 @@ def size_words(job: Job, planned: Planned) -> str:
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
     pattern = tr("{queries} × {contexts}") if planned.contexts_each else tr("{queries} · {contexts}")
-    contexts = figures.plural(planned.contexts_each or job.texts, "{n} context", "{n} contexts")
+    contexts = figures.plural(planned.contexts_each or job.texts, "{n} candidate", "{n} candidates")
     return pattern.format(queries=amount(job), contexts=contexts)
 
 

@@ -50,7 +50,7 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
 ) -> None:
     await driver.show(await driver.finished(TIED, Kind.RANK))
     facts = driver.page.header.facts()
-    assert "2 queries · 6 contexts · Practice · finished in " in facts
+    assert "2 queries · 6 candidates · Practice · finished in " in facts
     assert "$" not in facts
 
     ranked, embedded = await driver.finished(TIED, Kind.RANK), await driver.finished(TEXTS, Kind.EMBED, "Catalogue")

@@ -110,7 +110,7 @@ async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path
     notes.mkdir()
     (notes / "monday.txt").write_text("It rained.")
     for paths, sentence in (
-        ([queries, answers], "all contexts of the second file are ranked for each: 2 queries, 6 contexts."),
+        ([queries, answers], "all candidates of the second file are ranked for each: 2 queries, 6 candidates."),
         ([notes], "Each row is one text: 1 text."),
     ):
         data = QMimeData()

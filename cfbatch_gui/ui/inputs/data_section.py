@@ -594,12 +594,12 @@ def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
 def layout_words(layout: Layout) -> str:
     return {
         Layout.TEXTS: tr("One text a row"),
-        Layout.LONG: tr("A query with one context a row"),
-        Layout.WIDE: tr("A query with its contexts in several columns"),
-        Layout.NESTED: tr("A query with all its contexts in one cell"),
-        Layout.SHARED: tr("The contexts of a second file for every query"),
-        Layout.JUDGED: tr("A query with a list of contexts that fit and one of others"),
-        Layout.CANDIDATES: tr("A query with the id of a context in a second file"),
+        Layout.LONG: tr("A query with one candidate a row"),
+        Layout.WIDE: tr("A query with its candidates in several columns"),
+        Layout.NESTED: tr("A query with all its candidates in one cell"),
+        Layout.SHARED: tr("The candidates of a second file for every query"),
+        Layout.JUDGED: tr("A query with a list of candidates that fit and one of others"),
+        Layout.CANDIDATES: tr("A query with the id of a candidate in a second file"),
     }[layout]
 
 

@@ -24,7 +24,8 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
     assert driver.page.data.first.name.whole_text() == "help-centre-ranking.csv"
     assert driver.page.data.first.facts.text() == "82 rows · 4 columns"
     assert driver.sentence() == (
-        "Each row is a query with one context; rows with the same query are ranked together: 12 queries, 82 contexts."
+        "Each row is a query with one candidate; rows with the same query are ranked together: 12 queries,"
+        " 82 candidates."
     )
     check = driver.page.check
     assert driver.counts() == (12, 82) and not check.figures.isVisible()
