@@ -119,7 +119,7 @@ def test_a_job_that_curl_has_begun(
     )
     assert ended.status == 0, ended.err
     ranked = out.read_text(encoding="utf-8")
-    assert ("an orange cloud" in ranked) is with_file and ("Query 2 · Context 1" in ranked) is not with_file
+    assert ("an orange cloud" in ranked) is with_file and ("Query 2 · Candidate 1" in ranked) is not with_file
     assert len(read_csv(out)) == 4
     (job,) = terminal.jobs()
     assert terminal.run("attach", job["batches"][0]["request_id"], "--connection", "cloudflare").status == 2
