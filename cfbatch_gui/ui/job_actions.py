@@ -67,11 +67,12 @@ class JobActions:
             add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
-        if self.can_be_compared(*jobs):
-            text = tr("Compare these {n}…").format(n=figures.number(len(jobs)))
+        with_results = [job for job in jobs if job.has_results]  # what is no more than a draft is left out
+        if len(with_results) >= min(2, len(jobs)) and self.can_be_compared(*with_results):
+            text = tr("Compare these {n}…").format(n=figures.number(len(with_results)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
-            add_action(menu, text, lambda: self.compare(*ids), "git-compare")
+            add_action(menu, text, lambda: self.compare(*(job.id for job in with_results)), "git-compare")
         if is_one and can_be_judged(jobs[0]) and not jobs[0].texts_forgotten_at:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")

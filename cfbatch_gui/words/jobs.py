@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.states import (
     most_batches,
     wants_account,
 )
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.words import figures
@@ -48,12 +49,12 @@ def can_be_sent_again(batch: Batch) -> bool:
 
 
 def size_words(job: Job, planned: Planned) -> str:
-    """The size of a job: "212 queries × 18 contexts", "212 queries · 3,816 contexts" if they differ, "18,204 texts"."""
+    """ "212 queries × 18 candidates", "212 queries · 3,816 candidates" if they differ, "18,204 texts"."""
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
-    pattern = tr("{queries} × {contexts}") if planned.contexts_each else tr("{queries} · {contexts}")
-    contexts = figures.plural(planned.contexts_each or job.texts, "{n} context", "{n} contexts")
-    return pattern.format(queries=amount(job), contexts=contexts)
+    pattern = tr("{queries} × {candidates}") if planned.contexts_each else tr("{queries} · {candidates}")
+    candidates = figures.plural(planned.contexts_each or job.texts, "{n} candidate", "{n} candidates")
+    return pattern.format(queries=amount(job), candidates=candidates)
 
 
 def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
@@ -242,7 +243,7 @@ def facts(
 
     `taken_from` are the names of the jobs that results were taken from, `now` is in seconds since 1970.
     """
-    title = said(connection.title) if connection is not None else job.connection.capitalize()
+    title = said(connection.title if connection is not None else message("connection_was_removed"))
     if is_practice(job):
         title = tr("{title}: on this computer, by a small model in place of Cloudflare's").format(title=title)
     moments = ((tr("Made"), job.created_at), (tr("Sent"), job.sent_at))

@@ -78,7 +78,7 @@ class BatchTable(TableView):
         batch = self.batches.row(index)
         if batch.state is BatchState.DONE:
             add_action(menu, tr("Open the answer"), lambda: self.open_answer(index), "file-text")
-        if batch.request_id:
+        if batch.request_id and self._program.settings.for_developers:
             copy = partial(QGuiApplication.clipboard().setText, batch.request_id)
             add_action(menu, tr("Copy request ID"), copy, "copy")
 
