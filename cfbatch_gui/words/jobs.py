@@ -237,7 +237,14 @@ def list_row(job: Job, title: str) -> tuple[tuple[str, str], ...]:
 
 
 def facts(
-    job: Job, planned: Planned, connection: Connection | None, folder: JobFolder, now: float, *, taken_from: str = ""
+    job: Job,
+    planned: Planned,
+    connection: Connection | None,
+    folder: JobFolder,
+    now: float,
+    *,
+    taken_from: str = "",
+    for_developers: bool = True,
 ) -> tuple[tuple[str, str], ...]:
     """All that is known of a job without its results: labels and words, "" for what there is none of.
 
@@ -256,7 +263,7 @@ def facts(
         (tr("Options"), _options(job)),
         (tr("Size"), size_words(job, planned)),
         (tr("Source"), _source(job)),
-        (tr("SHA-256 of the file"), job.source_sha256),
+        (tr("SHA-256 of the file"), job.source_sha256 if for_developers else ""),
         (tr("Rows left out"), _left_out(job, planned)),
         (tr("Doubtful rows"), _doubtful(planned)),
         (tr("From earlier jobs"), " · ".join(filter(None, (_count(job.reused), taken_from)))),
