@@ -142,11 +142,7 @@ def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     for problem in preflight.problems:
         yield from reading.lines_of_problem(call, checked.folder, problem)
     if cut:
-        yield plural(
-            len(cut),
-            "Of {n} text the model may read the beginning only.",
-            "Of {n} texts the model may read the beginning only.",
-        )
+        yield plans.too_long_words(preflight, is_cut=checked.job.options.truncate_inputs)
         shown = cut[: reading.SHOWN]
         yield from reading.lines_of_rows(checked.folder, shown, call.console.width, total=len(cut))
     if preflight.blocker:

@@ -21,7 +21,7 @@ from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, rea
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown
-from cfbatch_gui.core.messages import enumerated, message
+from cfbatch_gui.core.messages import enumerated, literal, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
@@ -481,6 +481,6 @@ def _printing(calls: Sequence[account.Call], console: Console) -> Callable[[acco
             return  # what is deleted one after the other has one line
         printed[step] = state
         note = "" if step is account.Step.DELETE_ANSWER and state is account.State.DONE else said(progress.note)
-        console.say(f"{numbers[step]:2}. {said(state.value)} {note}".rstrip())
+        console.say(f"{numbers[step]:2}. {said(literal(state.value))} {note}".rstrip())
 
     return show

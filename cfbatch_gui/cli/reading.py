@@ -63,7 +63,7 @@ def add_input_arguments(parser: Parser) -> None:
     parser.add_options(
         """
         file FILE  {formats}, packed or not; a folder; “-” for standard input
-        second [FILE2]  one set of contexts for every query
+        second [FILE2]  one set of candidates for every query
         """,
         formats=", ".join(map(said, listed_formats())),
     )
@@ -81,7 +81,7 @@ def add_sent_arguments(parser: Parser) -> None:
 def add_reading_arguments(parser: Parser) -> None:
     parser.one_of(
         """
-        --rank  order contexts by query
+        --rank  order candidates by query
         --embed  turn texts into vectors
         """,
         {

@@ -52,9 +52,9 @@ def size_words(job: Job, planned: Planned) -> str:
     """ "212 queries × 18 candidates", "212 queries · 3,816 candidates" if they differ, "18,204 texts"."""
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
-    pattern = tr("{queries} × {candidates}") if planned.contexts_each else tr("{queries} · {candidates}")
-    candidates = figures.plural(planned.contexts_each or job.texts, "{n} candidate", "{n} candidates")
-    return pattern.format(queries=amount(job), candidates=candidates)
+    pattern = tr("{queries} × {contexts}") if planned.contexts_each else tr("{queries} · {contexts}")
+    contexts = figures.plural(planned.contexts_each or job.texts, "{n} candidate", "{n} candidates")
+    return pattern.format(queries=amount(job), contexts=contexts)
 
 
 def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:

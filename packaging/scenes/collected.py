@@ -63,7 +63,7 @@ async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     await person.click("Collect answers in my account")
     await take(stage, "account-switch")
     worker.room.is_open = False
-    (shown,) = stage.workspace.settings.connection.cards
+    (shown,) = stage.workspace.connection_page.cards
     shown.save_button.click()  # the account's card has a button with the same name
     await person.until_sees("keeps no answers")
     await person.until(lambda: not shown.doing())

@@ -12,6 +12,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
 from tests.canary import SECRET, TOKEN
+from tests.support.sentences import refuses
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 
@@ -45,7 +46,7 @@ async def test_a_service_on_this_computer_is_polled_as_soon_as_the_practice_serv
 async def test_practice_seconds_that_are_none_are_refused(tmp_path: Path, seconds: str) -> None:
     environ = {PRACTICE_SECONDS_VARIABLE: seconds}
     program = await Program.open(tmp_path, environ=environ, credentials=Credentials(environ={}))
-    with pytest.raises(UsageError, match="must be a number of seconds"):
+    with refuses(UsageError, "variable_must_be_number_seconds_such"):
         program.address_book.client(PRACTICE.id)
     await program.close()
 

@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.words.jobs import batch_row, list_row
+from cfbatch_gui.words.results import scores_line
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, jobs_in, read_csv
 
@@ -29,7 +30,7 @@ def test_a_ranking_of_the_example(terminal: Terminal, tmp_path: Path) -> None:
 
     ended = terminal.run(*command)
     lines = ended.out.splitlines()
-    assert lines[0] == "Scores of the practice service, on this computer"
+    assert lines[0] == scores_line(jobs_in(terminal.data)[0])
     assert all(width_of(line) <= 100 for line in lines)
     listed = [line for line in lines[2:] if line[:5].strip().isdigit()]
     assert len(listed) == len(rows) == len(read_csv(EXAMPLE))
@@ -96,7 +97,7 @@ def test_the_json_object_has_exactly_what_other_programs_rely_on(
     assert found["usage"]["total_tokens"] > 0
     assert found["files"] == []
     assert (found["scores"]["scored"], found["scores"]["contexts"]) == (2, 2)
-    assert "1 row has no context" in ended.err
+    assert "1 row has no candidate" in ended.err
 
     shown = terminal.run("show", found["job"], "--json").json
     assert shown.pop("quality")["evaluation"] is None and shown == found  # the file has no labels

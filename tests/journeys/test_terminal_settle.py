@@ -119,7 +119,7 @@ def test_a_job_that_curl_has_begun(
     )
     assert ended.status == 0, ended.err
     ranked = out.read_text(encoding="utf-8")
-    assert ("an orange cloud" in ranked) is with_file and ("Query 2 · Context 1" in ranked) is not with_file
+    assert ("an orange cloud" in ranked) is with_file and ("Query 2 · Candidate 1" in ranked) is not with_file
     assert len(read_csv(out)) == 4
     (job,) = terminal.jobs()
     assert terminal.run("attach", job["batches"][0]["request_id"], "--connection", "cloudflare").status == 2
@@ -162,7 +162,7 @@ def test_health_duplicates_and_clusters(terminal: Terminal, job: str) -> None:
     assert "Desk lamp of brass" not in terminal.run("show", job).out
     shown = terminal.run("show", job, "--duplicates", "0.99", "--clusters", "3").out
     assert shown.count("Desk lamp of brass") == 4 + 4, "those of a group, and those typical of a cluster"
-    assert "1.0000  002  Desk lamp of brass" in shown
+    assert shown.count("1.0000") == 5 + 8, "similarities, and a likeness beside each typical text"
     found = terminal.run("show", job, "--duplicates", "0.99", "--clusters", "3", "--json").json
     assert (found["vectors"]["dimension"], found["vectors"]["unit_length"]) == (256, True)
     assert found["duplicates"]["gone"] == 5

@@ -25,7 +25,7 @@ RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
     ("content", "arguments", "sentence"),
     [
         (None, (), "There is no file"),
-        (b"query,text\nq,\n,t\n", (), "No row has both a query and a context"),
+        (b"query,text\nq,\n,t\n", (), "No row has both a query and a candidate"),
         (b"query,text\nq,t\n", ("--role", "query=ignore"), "Use --role COLUMN=ROLE"),
         (b"query,text\nq,t\n", ("--out", "result.doc"), ".doc"),
         (b"query,text\nq,t\n", ("--out", "nowhere/result.csv"), "There is no folder “nowhere”"),

@@ -332,10 +332,10 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     window, workspace = stage.workspace.window, stage.workspace
     window.notices.connection_wanted.emit()
     await until(lambda: isinstance(window.pages.currentWidget(), SettingsPage))
-    workspace.settings.page.choose(DATA)
-    click(workspace.settings.page.traffic_link)
+    workspace.settings_page.tabs.choose(DATA)
+    click(workspace.settings_page.traffic_link)
     await until(lambda: isinstance(window.pages.currentWidget(), TrafficPage))
-    page = workspace.settings.traffic
+    page = workspace.traffic_page
     await until(lambda: not page.tasks.is_running("read"))
     assert page.empty.text() == "Nothing has left this computer." and page.empty.isVisible()
     await stage.program.connections.check("cloudflare", MODEL)
@@ -346,7 +346,7 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     cells = [str(page.rows.index(0, place).data()) for place in range(page.rows.columnCount())]
     assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
     click(page.done_button)
-    assert window.pages.currentWidget() is workspace.settings.page
+    assert window.pages.currentWidget() is workspace.settings_page
 
 
 async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:

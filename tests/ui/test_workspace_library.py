@@ -106,7 +106,7 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage) -> N
 async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage) -> None:
     select(stage, "May", "June")
     await menu_job(stage, "Compare these 3…")
-    page = stage.workspace.evaluating.comparison
+    page = stage.workspace.comparison_page
     await stage.person.until(lambda: stage.workspace.window.pages.currentWidget() is page)
     await stage.person.until_sees("May", "June")
     assert page._jobs[0].id == stage.job("April").id

@@ -55,7 +55,7 @@ _SIDE_BY_SIDE = 3  # measures, before those of "More"
 _CHART_HEIGHT = 150  # pixels
 _SAME = 5e-5  # a difference that is shown as 0.0000
 _MOST_TEXTS = 5_000  # of one query on the screen at once
-_QUERIES_WIDTH = 470
+_QUERIES_WIDTH = 400
 _LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
 _CARD = (20, MEDIUM, 20, MEDIUM)
 _PAGE = (WIDE, MEDIUM, WIDE, MEDIUM)
@@ -381,17 +381,14 @@ class AnswerTab(QWidget):
         more = widgets.boxed(widgets.Flow(self._more, self._how, gap=TINY))
         first = widgets.boxed(widgets.Flow(self.headline, self.measures, gap=TINY))
         answer = widgets.Card(first, self.sentence, more, self._known, gap=TINY, margins=_CARD)
-        self._chart_title = widgets.Label("", "strong")
-        title = widgets.row(
-            self._chart_title, None, widgets.Label(self.tr("the band is where the mean may lie"), "small")
-        )
+        self._chart_title = widgets.Sentence("", "strong")
+        band = widgets.Sentence(self.tr("the band is where the mean may lie"), "small")
+        title = widgets.boxed(widgets.Flow(self._chart_title, None, band))
         self._better, self._worse = widgets.Label("", "accent"), widgets.Label("", "attention")
         below = widgets.row(self._better, None, self._worse)
         self._chart_card = widgets.Card(title, self.chart, below, gap=TINY, margins=_CARD)
         above = widgets.column(self.warning, answer, self._chart_card, gap=MEDIUM, margins=_PAGE)
-        return widgets.boxed(
-            widgets.column(above, (widgets.column(self.table, margins=(MEDIUM, 0, MEDIUM, 0)), 1), gap=0)
-        )
+        return widgets.boxed(widgets.column(above, (self.table, 1), gap=0))
 
     def show_comparison(self, compared: Compared, other: int) -> None:
         self._compared, self._other = compared, other
@@ -536,7 +533,7 @@ class MeasuresTab(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.jobs = widgets.LabelGrid("strong", stretches=(0, 1, 0, 0, 0, 2), gap=WIDE - 4, elided=1, wrapped=5)
-        self.grid = widgets.LabelGrid("strong", gap=WIDE - 4)
+        self.grid = widgets.LabelGrid("strong", "quiet", stretches=(0, 1), gap=WIDE - 4, wrapped=1)
         self.remarks = widgets.IconLine("", "info", "body", wrap=True)
         content = widgets.column(
             widgets.Card(widgets.Label(self.tr("What is compared"), "part"), self.jobs, gap=MEDIUM, margins=_CARD),
@@ -560,7 +557,8 @@ class MeasuresTab(QWidget):
         if found is not None:
             rows = [*quality.measure_rows(found.runs, found.k), *rows]
         letters = [quality.letter(index) for index in range(len(comparison.runs))]
-        self.grid.show_lines(rows, ("", *letters), right=range(1, len(letters) + 1))
+        lines = [(name, meaning, *values) for name, *values, meaning in rows]
+        self.grid.show_lines(lines, ("", "", *letters), right=range(2, len(letters) + 2))
         self.remarks.set_line(quality.comparison_remarks(comparison, found))
 
 
@@ -762,7 +760,7 @@ class ChooseJobsDialog(Dialog):
                 key="model",
                 width=150,
             ),
-            Column(self.tr("Size"), amount, key="size", width=110),
+            Column(self.tr("Size"), amount, key="size", width=140),
             Column(
                 self.tr("Sent"), lambda job: job.sent_at, lambda sent: figures.age(sent, now), key="sent", width=110
             ),

@@ -144,7 +144,7 @@ class QualityView(ResultsPage[Quality | None]):
         self.mean = FigureCard("", LinkButton(self.tr("What is this?"), on_click=self.quality_help_wanted.emit))
         self.judged = FigureCard(self.tr("Judged among the first ten"), self.judge_link)
         self.first = FigureCard(self.tr("First relevant text"), self.more_link)
-        self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE)
+        self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE, wrapped=2)
         self._measures_card = Card(self.measures, inset=True, margins=_CARD)
         self._measures_card.hide()
         self.table = TableView("quality", self.tr("Queries, the worst first"))
@@ -158,7 +158,7 @@ class QualityView(ResultsPage[Quality | None]):
     def _laid_out(self) -> QWidget:
         cards = row((self.mean, 4), (self.judged, 3), (self.first, 3), gap=MEDIUM)
         above = column(cards, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, SMALL))
-        return boxed(column(above, (column(self.table, margins=(MEDIUM, 0, MEDIUM, 0)), 1), gap=0))
+        return boxed(column(above, (self.table, 1), gap=0))
 
     def version(self, job: Job) -> Version:
         return (*super().version(job), self.program.judgements.size())

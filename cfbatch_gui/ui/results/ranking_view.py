@@ -22,15 +22,8 @@ from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import (
-    TYPING,
-    LimitsBar,
-    ResultsPage,
-    below,
-    named_cells,
-    original_columns,
-    status_words,
-)
+from cfbatch_gui.ui.results import results_page
+from cfbatch_gui.ui.results.results_page import below
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
@@ -39,50 +32,15 @@ from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
-from cfbatch_gui.words.states import is_practice
-
-
-def others_name() -> str:
-    return tr("Texts that suit another question better")
-
-
-def baseline_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return ""
-    return worded(
-        "Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.",
-        mean=scores.others.mean,
-        high=scores.others.ninetieth,
-    )
-
-
-def reading_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return tr(
-            "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
-            " for several of them. Compare scores within one query, not with a fixed number."
-        )
-    return worded(
-        "How to read it: a text that was ranked for several questions fits one of them best, and is compared with the"
-        " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
-        " were not picked for any of your questions would score lower still.",
-        pairs=figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"),
-        high=scores.others.ninetieth,
-        above=scores.above,
-        all=scores.scored,
-    )
-
-
-def partial_line(scored: int, all_of_them: int) -> str:
-    if scored >= all_of_them:
-        return ""
-    return worded("Partial: {scored} of {all} candidates have a score.", scored=scored, all=all_of_them)
-
-
-def scores_line(job: Job) -> str:
-    if is_practice(job):
-        return tr("Practice scores, from a small model on this computer; they are not percentages.")
-    return tr("Compare scores within one query; they are not percentages.")
+from cfbatch_gui.words.results import (
+    baseline_line,
+    others_name,
+    partial_line,
+    reading_line,
+    score_counts,
+    scores_line,
+    spread_table,
+)
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:
@@ -142,12 +100,14 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
         *(before if was_ordered else ()),
         Column(tr("ID"), lambda row: row.id, width=96, hidden=True),
         Column(tr("Label"), lambda row: row.label, width=64, hidden=True),
-        *original_columns(original, lambda row: row.cells, width=120),
+        *results_page.original_columns(original, lambda row: row.cells, width=120),
     )
 
 
 def score_or_status(context: RankedContext) -> str:
-    return status_words(context.status, context.error) if context.score is None else score_text(context.score)
+    return (
+        results_page.status_words(context.status, context.error) if context.score is None else score_text(context.score)
+    )
 
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
@@ -166,7 +126,7 @@ class RankingRead:
     contexts: int
 
 
-class RankingView(ResultsPage[RankingRead]):
+class RankingView(results_page.ResultsPage[RankingRead]):
     """Reads in threads; the result of a reading is dropped when a later one has begun.
 
     `score_help_wanted` asks for the page of the help that says what a score is.
@@ -204,7 +164,7 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _make_widgets(self) -> None:
         self.panel = TextPanel()
-        self.limits_bar = LimitsBar()
+        self.limits_bar = results_page.LimitsBar()
         self.limits_bar.changed.connect(self._limits_changed)
         self.kept = widgets.Label("", "quiet")
         self.queries_model: Rows[RankedQuery] = Rows(query_columns(), key=lambda query: query.query_no, parent=self)
@@ -283,7 +243,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.tasks.start("figures", self._read_the_rest(job, read))
 
     async def _read_the_rest(self, job: Job, read: RankingRead) -> None:
-        await asyncio.sleep(TYPING)  # the texts of the first query come before
+        await asyncio.sleep(results_page.TYPING)  # the texts of the first query come before
         await in_thread(read.search.prepare)
         self._baseline = baseline_line(await in_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
@@ -313,7 +273,7 @@ class RankingView(ResultsPage[RankingRead]):
         parts = []
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
-            await asyncio.sleep(TYPING)
+            await asyncio.sleep(results_page.TYPING)
             kept, total = await in_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             parts.append(worded("keeps {kept} of {total}", kept=kept, total=total))
         if self._found is not None:
@@ -385,8 +345,8 @@ class RankingView(ResultsPage[RankingRead]):
             heading,
             context.text,
             about=" · ".join(filter(None, (context.id, label))),
-            problem=status_words(context.status, context.error),
-            rest=named_cells(self._read.rankings.columns() if self._read else (), context.cells),
+            problem=results_page.status_words(context.status, context.error),
+            rest=results_page.named_cells(self._read.rankings.columns() if self._read else (), context.cells),
         )
 
     def _show_foot(self) -> None:
@@ -403,7 +363,7 @@ _CHART_HEIGHT = 300
 _LEAST_FIGURE = 54  # pixels of a column
 
 
-class OverviewView(ResultsPage[ScoreFigures]):
+class OverviewView(results_page.ResultsPage[ScoreFigures]):
     """`score_help_wanted` asks for the page of the help about scores."""
 
     score_help_wanted = Signal()
@@ -443,13 +403,8 @@ class OverviewView(ResultsPage[ScoreFigures]):
             self.say_nothing_yet(job)
             return
         self.partial_bar.say(partial_line(found.scored, found.contexts))
-        tied = (tr("query with a tie at the first place"), tr("queries with a tie at the first place"))
-        for figure, count, (one, several) in (
-            (self.queries, found.queries, (tr("query"), tr("queries"))),
-            (self.scores, found.scored, (tr("score"), tr("scores"))),
-            (self.ties, found.first_tied, tied),
-        ):
-            figure.set_figure(figures.number(count), one if count == 1 else several)
+        for figure, counted in zip((self.queries, self.scores, self.ties), score_counts(found), strict=True):
+            figure.set_figure(*counted)
         self._show_chart(found)
         self._show_spreads(found)
         self.reading.set_line(reading_line(found))
@@ -472,18 +427,5 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.chart.show_layers([*bars, *marks], across=across, up=up, data=lambda: data, summary=summary)
 
     def _show_spreads(self, found: ScoreFigures) -> None:
-        lines = []
-        for name, each in ((tr("All scores"), found.spread), (others_name(), found.others)):
-            if each is not None:
-                scores = map(score_text, (each.lowest, each.tenth, each.median, each.ninetieth, each.highest))
-                lines.append((name, figures.number(each.count), *scores))
-        titles = (
-            "",
-            tr("Count"),
-            tr("Lowest"),
-            tr("1 in 10 below"),
-            tr("Middle"),
-            tr("9 in 10 below"),
-            tr("Highest"),
-        )
+        titles, lines = spread_table(found)
         self.spread.show_lines(lines, titles, right=range(1, len(titles)))

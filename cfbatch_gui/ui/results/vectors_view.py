@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSizePolicy, QSpinBox
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results import groups
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress, VectorChecks
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from cfbatch_gui.core.system.threads import in_thread
@@ -24,17 +24,8 @@ from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import (
-    ListedText,
-    TextList,
-    VectorPage,
-    id_column,
-    labelled,
-    original_columns,
-    row_column,
-    similarity_column,
-    text_column,
-)
+from cfbatch_gui.ui.results import results_page
+from cfbatch_gui.ui.results.results_page import TextList, VectorPage, id_column, labelled, row_column, text_column
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
@@ -42,35 +33,20 @@ from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, 
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.results import checks_line
 from cfbatch_gui.words.states import connection_title, is_practice, short_model, title_words
 
 
-def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[ListedText], ...]:
+def vector_columns(
+    original: Sequence[str], *, with_ids: bool, labelled: bool
+) -> tuple[Column[results_page.ListedText], ...]:
     return (
         row_column(width=58, tip=tr("The row in your file, as its own program counts.")),
         id_column(width=78, hidden=not with_ids),
         text_column(),
         Column(tr("Label"), lambda row: row.text.label, width=100, hidden=not labelled),
-        *original_columns(original, lambda row: row.text.cells, width=130),
+        *results_page.original_columns(original, lambda row: row.text.cells, width=130),
     )
-
-
-def checks_line(checks: VectorChecks) -> tuple[str, bool]:
-    """What is known of all vectors, and whether they can be used."""
-    if not checks.dimension or checks.missing == checks.texts:
-        return tr("No vector has come back yet."), True
-    words = [figures.plural(checks.dimension, "{n} number a text", "{n} numbers a text")]
-    if not checks.unit_length:
-        words.append(worded("lengths {shortest} to {longest}", shortest=checks.norm_min, longest=checks.norm_max))
-    counts = {
-        tr("empty: {n}"): checks.zero,
-        tr("repeated: {n}"): checks.repeated,
-        tr("with values that are no numbers: {n}"): checks.non_finite,
-        tr("without a vector: {n}"): checks.missing,
-    }
-    wrong = [figures.filled(pattern, {"n": count}) for pattern, count in counts.items() if count]
-    words += wrong or [tr("no empty or repeated vectors")]
-    return " · ".join(words), not (checks.zero or checks.non_finite)
 
 
 _VALUES = 8
@@ -154,9 +130,7 @@ class VectorsView(VectorPage):
 
     async def _check(self) -> None:
         with self.waiting(tr("Looking at the vectors…")):
-            sentence, is_well = checks_line(await in_thread(self.embeddings.checks))
-        if is_practice(self.job):
-            sentence += " · " + worded("practice, not {model}", model=short_model(self.job))
+            sentence, is_well = checks_line(await in_thread(self.embeddings.checks), self.job)
         icon = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
         self.foot.set_line(sentence, *icon)
 
@@ -240,7 +214,12 @@ class SearchView(VectorPage):
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
         self.price = widgets.IconLine("", wrap=True)
-        columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
+        columns = (
+            row_column(),
+            text_column(),
+            id_column(width=110),
+            results_page.similarity_column(width=170, bar=True),
+        )
         self.found = TextList(self, "vectors/similar", tr("Similar texts"), columns=columns)
         self.found.opened.connect(lambda item_no: self.show_like(self.job, item_no))
 
@@ -560,7 +539,7 @@ def _group_columns() -> tuple[Column[GroupRow], ...]:
     )
 
 
-def _member_columns() -> tuple[Column[ListedText], ...]:
+def _member_columns() -> tuple[Column[results_page.ListedText], ...]:
     return (
         Column(
             "",
@@ -575,5 +554,5 @@ def _member_columns() -> tuple[Column[ListedText], ...]:
         row_column(gives_way=True),
         text_column(),
         id_column(hidden=True),
-        similarity_column(),
+        results_page.similarity_column(),
     )

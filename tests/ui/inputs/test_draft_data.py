@@ -80,10 +80,10 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     await driver.open(questions, until)
     bars = driver.page.check.problem_bars.bars
     assert sorted(bar.text() for bar in bars) == [
-        "1 row has no context and will be left out.",
+        "1 row has no candidate and will be left out.",
         "1 row has no query and will be left out.",
     ]
-    bar = next(bar for bar in bars if "no context" in bar.text())
+    bar = next(bar for bar in bars if "no candidate" in bar.text())
     show, save = bar.links()
     driver.click(show)
     view = driver.page.check.problems
@@ -96,8 +96,8 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     await choose_path(driver.page, target, until)
     await until(lambda: driver.notices.texts() == ["Wrote 1 row to “left out.csv”."])
     assert target.read_text("utf-8-sig").splitlines() == [
-        "row;reason;question;answer;sku;relevance",
-        "4;There is no text in “answer”.;how do I reset my password;;A-3;0",
+        "question,answer,sku,relevance,Row,Reason",
+        "how do I reset my password,,A-3,0,4,There is no text in “answer”.",
     ]
 
 
