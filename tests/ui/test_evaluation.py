@@ -309,7 +309,7 @@ QUERY_COUNT, TEXT_COUNT = 3, 5
 def words(page: JudgePage) -> list[str]:
     """The query, its text, and the progress."""
     view = page.view
-    return [view._query.text(), view._text.toPlainText(), view._count.text(), view._left.text()]
+    return [view.query.text(), view.text.toPlainText(), view.count.text(), view.left.text()]
 
 
 @dataclass
