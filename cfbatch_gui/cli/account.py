@@ -75,13 +75,7 @@ async def _taken_over(work: Work) -> Job:
     inputs = await asyncio.to_thread(_inputs, work, found) if work.input else None
     job = await work.program.elsewhere.take_over(connection, found, inputs)
     working.remember(work.program.folder(job.id), outputs)
-    work.console.say_count(
-        found.batches,
-        "Took job {id} over, “{name}”: {n} batch, which your account collects.",
-        "Took job {id} over, “{name}”: {n} batches, which your account collects.",
-        id=job.id,
-        name=one_line(job.name),
-    )
+    work.console.tell("took_job_id_over_name_n", n=found.batches, id=job.id, name=one_line(job.name))
     return job
 
 
@@ -98,12 +92,11 @@ def _inputs(call: Call, found: AccountJob) -> reading.Inputs | None:
 
 async def _remove(work: Work) -> ExitStatus:
     connection, found = await _found(work)
-    words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
-    work.console.say(words, id=found.id, name=one_line(found.title))
+    work.console.tell("deletes_job_id_name_from_your", id=found.id, name=one_line(found.title))
     if not agreed(work.console, work.yes):
         return ExitStatus.FAILED
     await work.program.elsewhere.remove(connection, found)
-    work.console.say(tr("Deleted job {id} from your account."), id=found.id)
+    work.console.tell("deleted_job_id_from_your_account", id=found.id)
     return ExitStatus.DONE
 
 

@@ -233,7 +233,7 @@ def _practice_job(kind: str, example: str, more: str) -> str:
             file = exports / target.name / f"{kind}{''.join(target.suffixes[:1])}"
             file.parent.mkdir(parents=True)
             try:
-                export(folder, job, file, target)  # which reads back what it has written
+                export(folder, job, file, target)
             except UserError as error:
                 if not isinstance(error.__cause__, ImportError):
                     raise

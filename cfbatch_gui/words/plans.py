@@ -97,3 +97,11 @@ def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterato
     neurons = {"low": number(low.neurons, ",.0f"), "high": number(high.neurons, ",.0f")}
     yield tr("Neurons"), worded("{low} to {high}, {free}", free=free_words(found, spent, now), **neurons)
     yield tr("Dollars"), worded("{low} to {high}, without what is free", low=low.dollars, high=high.dollars)
+
+
+def too_long_words(found: Plan, *, is_cut: bool) -> str:
+    """How many texts the model does not read whole, and what becomes of the rest."""
+    reads = plural(found.model.max_tokens, "{n} token", "{n} tokens")
+    texts = plural(found.too_long, "{n} text may be longer", "{n} texts may be longer")
+    words = worded("{texts} than the model reads ({reads}).", texts=texts, reads=reads)
+    return worded("{words} The rest is not read.", words=words) if is_cut else words

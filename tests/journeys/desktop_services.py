@@ -112,7 +112,7 @@ async def locked(stage: Stage) -> None:
 async def slow(stage: Stage) -> None:
     await until(lambda: "Checking" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
-    stage.workspace.settings.show_connections()
+    stage.workspace.show_connections()
     await stage.person.until_sees("New jobs use Cloudflare", ACCOUNT)
     say("settings", "checking: " + str(stage.person.sees("Checking the keyring…")))
     await until(lambda: "does not answer" in foot(stage), "the foot")

@@ -487,7 +487,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         await person.press(Qt.Key.Key_J, CONTROL)
         await person.until_sees("Start judging", f"Texts to judge: {len(PLAIN)}")
         await person.press(Qt.Key.Key_Return)
-        page = stage.workspace.evaluating.judging
+        page = stage.workspace.judge_page
         await person.until(lambda: page.session is not None and page.view.isVisible())
         session = page.session
         assert session is not None
@@ -497,7 +497,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
             await person.until(lambda: not page.tasks.running())
         await person.until_sees(f"All {len(PLAIN)} texts are judged. Texts that came twice: the same grade for")
         await person.press(Qt.Key.Key_Return)
-        answer = stage.workspace.evaluating.comparison.answer
+        answer = stage.workspace.comparison_page.answer
         await person.until(lambda: answer.found is not None and answer.found.is_seen and answer.found.better == 6)
         await person.click_row("Jobs", "As it was")
         await person.until(lambda: window.library.opened_job() == first.id)

@@ -17,12 +17,12 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import NoticeListDialog, Notices
 from cfbatch_gui.ui.plots.plot import labels
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton, split
 from cfbatch_gui.ui.widgets.bars import FileDrag
-from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
+from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import ENGLISH, Language, languages, load_language, use_language
 from cfbatch_gui.words.quality import signed

@@ -37,7 +37,6 @@ from cfbatch_gui.ui.widgets import (
     IconLine,
     Label,
     LabelGrid,
-    Level,
     LinkButton,
     NoticeBar,
     PrimaryButton,
@@ -63,7 +62,6 @@ def _cut(cell: str) -> str:
 
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
-DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
 _LINKS = {
     ProblemKind.DOUBTFUL_SENT: ("show", "doubt"),
     ProblemKind.DOUBTFUL_ROW: ("show", "trust", "save"),
@@ -74,6 +72,7 @@ _ROW_HEIGHT = 34
 _ROWS_AT_ONCE, _ROWS_ABOVE_PANEL = 6, 4
 _MEASURED = 40  # rows
 _LINES = 7  # of the panel
+_Bar = tuple[str, str, tuple[str, ...]]  # kind, sentence and links
 
 
 class ProblemBars(QWidget):
@@ -82,60 +81,50 @@ class ProblemBars(QWidget):
     def __init__(self, drafts: DraftActions, reveal: Callable[..., None]) -> None:
         super().__init__()
         self._drafts, self._reveal = drafts, reveal
-        self._shown: tuple[object, ...] = ()
+        self._wanted: list[_Bar] = []
         self.view = ProblemsView()
         self.bars: list[NoticeBar] = []
         self._lines = column()
         self.save_all = LinkButton("", on_click=drafts.save_problems)
-        self.save_all.hide()
         self.notes = Saying("info")
         self.setLayout(column(self._lines, row(self.save_all, None), self.notes))
         self.hide()
 
-    def show_preflight(self, found: Plan | None, job: Job, metadata: ModelMetadata) -> None:
+    def show_preflight(self, found: Plan | None, job: Job) -> None:
         """Nothing is touched while it is the same."""
-        notes = "\n".join(_notes(found)) if found else ""
-        wanted = (found.problems, found.too_long, job.options.truncate_inputs, metadata.max_tokens) if found else ()
-        self.notes.set_line(notes)
-        if wanted != self._shown:
-            self._shown = wanted
-            self._renew(found, job, metadata)
-        self.setVisible(bool(notes or self.bars))
+        wanted = _wanted_bars(found, job) if found is not None else []
+        left_out = (
+            [each.count for each in found.problems if each.kind is not ProblemKind.DOUBTFUL_SENT] if found else []
+        )
+        self.save_all.setText(
+            plural(sum(left_out), "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
+        )
+        self.save_all.setVisible(len(left_out) > 1)
+        self.notes.set_line("\n".join(map(said, found.notices)) if found is not None else "")
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._renew()
+        self.setVisible(bool(self.notes.text() or self.bars))
 
-    def _renew(self, found: Plan | None, job: Job, metadata: ModelMetadata) -> None:
-        focused = next((at for at, link in enumerate(self._links()) if link.hasFocus()), None)
+    def _renew(self) -> None:
+        had_focus = any(link.hasFocus() for bar in self.bars for link in bar.links())
         for bar in self.bars:
             self._lines.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
-        problems = found.problems if found else ()
-        self.bars = []
-        for problem in problems:
-            level: Level = "info" if problem.kind is ProblemKind.DOUBTFUL_SENT else "attention"
-            acts = _LINKS.get(problem.kind, ("show", "save"))
-            self.bars.append(self._bar(said(problem.sentence), str(problem.kind), *acts, level=level))
-        if found is not None and found.too_long:
-            self.bars.append(self._too_long_bar(found.too_long, job, metadata))
+        self.bars = [self._bar(*each) for each in self._wanted]
         for bar in self.bars:
             self._lines.addWidget(bar)
-        left_out = [problem for problem in problems if problem.kind is not ProblemKind.DOUBTFUL_SENT]
-        total = sum(problem.count for problem in left_out)
-        self.save_all.setText(
-            plural(total, "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
-        )
-        self.save_all.setVisible(len(left_out) > 1)
-        follow_in_tab_order(self, *self._links(), self.save_all)
-        if focused is not None and (links := self._links()):
-            links[min(focused, len(links) - 1)].setFocus()
+        links = [link for bar in self.bars for link in bar.links()]
+        follow_in_tab_order(self, *links, self.save_all)
+        if had_focus and links:
+            links[0].setFocus()
         self.view.hide()
 
-    def _links(self) -> list[LinkButton]:
-        return [link for bar in self.bars for link in bar.links()]
-
-    def _bar(self, sentence: str, kind: str, *links: str, level: Level) -> NoticeBar:
+    def _bar(self, kind: str, sentence: str, links: tuple[str, ...]) -> NoticeBar:
         drafts = self._drafts
         acts: dict[str, tuple[str, Callable[[], object]]] = {
-            "show": (self.tr("Show rows"), partial(self.show_rows, kind, toggles=True)),
+            "show": (self.tr("Show rows"), partial(self.show_rows, kind)),
             "save": (self.tr("Save them…"), partial(drafts.save_problems, kind)),
             "cut": (self.tr("Cut into parts"), drafts.split_for_model),
             "begin": (self.tr("Read their beginning"), partial(drafts.change_options, truncate_inputs=True)),
@@ -143,57 +132,38 @@ class ProblemBars(QWidget):
             "trust": (self.tr("Send them as read"), partial(drafts.choose_doubtful, True)),
             "doubt": (self.tr("Leave them out"), partial(drafts.choose_doubtful, False)),
         }
-        bar = NoticeBar(sentence, level)
+        bar = NoticeBar(sentence, "info" if kind in (CUT, ProblemKind.DOUBTFUL_SENT) else "attention")
         for link in links:
             bar.add_link(*acts[link])
         return bar
 
-    def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
-        reads = plural(metadata.max_tokens, "{n} token", "{n} tokens")
-        is_cut = job.options.truncate_inputs
-        if is_cut:
-            text = plural(count, "{n} text may be longer", "{n} texts may be longer")
-            sentence = self.tr("{texts} than the model reads ({reads}). The rest is not read.")
-        else:
-            text = plural(count, "{n} text may be too long", "{n} texts may be too long")
-            sentence = self.tr("{texts}: the model reads {reads}.")
-        links = ("show", "cut", "end" if is_cut else "begin")
-        return self._bar(sentence.format(texts=text, reads=reads), CUT, *links, level="info")
-
-    def show_rows(self, kind: str, *, toggles: bool = False) -> None:
-        if toggles and not self.view.isHidden() and self.view.found.kind == kind:
-            self.view.hide()
-        else:
+    def show_rows(self, kind: str) -> None:
+        """Or hide them where they are shown."""
+        if self.view.isHidden() or self.view.found.kind != kind:
             self._drafts.tasks.start("rows", self._show_rows(kind, self._drafts.current))
+        else:
+            self.view.hide()
 
     async def _show_rows(self, kind: str, job_id: str) -> None:
-        model = self._drafts.model()
-        found = await asyncio.to_thread(read_problems, self._drafts.program.folder(job_id), kind, model)
-        preflight, was_hidden = self._drafts.state(job_id).preflight, self.view.isHidden()
-        if preflight is None or job_id != self._drafts.current:
-            return
-        if kind == CUT:
-            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=said(model.title))
-            self.view.show_problems(found, sentence, len(found.rows))
-        for count in preflight.problems:
-            if count.kind == kind:
-                self.view.show_problems(found, said(count.sentence), count.count)
-        if was_hidden:  # in a small window the heading is worth more
-            self._reveal(self.view, self.view.heading)
+        folder, model = self._drafts.program.folder(job_id), self._drafts.model()
+        found = await asyncio.to_thread(read_problems, folder, kind, model)
+        sentence = next((sentence for known, sentence, _ in self._wanted if known == kind), "")
+        if sentence and job_id == self._drafts.current:
+            self.view.show_problems(found, sentence)
+            self._reveal(self.view, self.view.heading)  # in a small window the heading is worth more
+
+
+def _wanted_bars(found: Plan, job: Job) -> list[_Bar]:
+    bars: list[_Bar] = [
+        (each.kind, said(each.sentence), _LINKS.get(each.kind, ("show", "save"))) for each in found.problems
+    ]
+    if found.too_long:
+        is_cut = job.options.truncate_inputs
+        bars.append((CUT, plans.too_long_words(found, is_cut=is_cut), ("show", "cut", "end" if is_cut else "begin")))
+    return bars
 
 
 Problems = Column[StoredProblem]
-
-
-def _notes(found: Plan) -> tuple[str, ...]:
-    if not found.learned_from:
-        return tuple(map(said, found.notices))
-    learned = plural(
-        found.learned_from,
-        "Tokens and price are estimated by what your last job like this took.",
-        "Tokens and price are estimated by what your last {n} jobs like this took.",
-    )
-    return (*map(said, found.notices), learned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +207,8 @@ class ProblemsView(Card):
         self.body.addWidget(self.panel)
         self.hide()
 
-    def show_problems(self, found: ProblemRows, sentence: str, total: int) -> None:
-        if found.has_raw and found.kind in DOUBTFUL:
-            sentence = self.tr("Compare the file with what was read.")
-        if total > len(found.rows) >= MOST_ROWS:
+    def show_problems(self, found: ProblemRows, sentence: str) -> None:
+        if len(found.rows) >= MOST_ROWS:
             sentence += self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
         self.heading.setText(sentence)
         self.found = found
@@ -470,7 +438,7 @@ class CheckSection(SectionCard):
             shown = plans.facts(found, job, job.rows_in, state.spent, clock()) if found is not None else ()
             self.figures.show_lines(list(shown))
         if found is not None or not state.is_reading:
-            self.problem_bars.show_preflight(found, job, self._drafts.model())
+            self.problem_bars.show_preflight(found, job)
         self._show_foot(state, job, connection)
 
     def _headline(self, found: Plan, job: Job) -> str:

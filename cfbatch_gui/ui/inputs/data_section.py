@@ -454,11 +454,9 @@ class DataSection(SectionCard):
         self.type_query = Button(self.tr("Type one query…"), "pencil", drafts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
         self.first.below.addWidget(boxed(Flow(sentence, self.change, added)))
-        self.known = NoticeBar(self.tr("Read as you chose for the last file that was built like this one."))
-        self.known.add_link(self.tr("Undo"), drafts.suggest_again)
         self.template, self.split = TemplateEditor(self._drafts), SplitEditor(self._drafts)
         self.candidates = CandidateChoice(self._drafts)
-        for editor in (self.known, self.candidates, self.template, self.split):
+        for editor in (self.candidates, self.template, self.split):
             editor.hide()
             self.first.below.addWidget(editor)
         above = self.first.frame.body
@@ -518,7 +516,6 @@ class DataSection(SectionCard):
         self.type_query.setVisible(state.missing_file is Role.QUERY)
         queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")
         self.add_second.setText(queries if state.missing_file is Role.QUERY else second)
-        self.known.setVisible(state.as_before)
         self.candidates.show_state(state)
         self.template.show_state(state)
         self.split.show_state(state)

@@ -16,7 +16,6 @@ from cfbatch_gui.core.errors import Action, InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
-from cfbatch_gui.core.job_folder.row_problems import save_problems
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.messages import message
@@ -25,7 +24,7 @@ from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.budget import may_cost
 from cfbatch_gui.ui.inputs.drafts import Drafts, task
 from cfbatch_gui.ui.notices import Notices
@@ -195,6 +194,8 @@ class DraftActions(Drafts):
     @task("save")
     async def save_problems(self, job_id: str, kind: str = "") -> None:
         """Save the rows with this problem, or all that are left out."""
+        from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
+
         stem = Path(self.job(job_id).source_name).stem or self.tr("rows")
         path = await dialogs.save_file(
             self.page,
@@ -205,8 +206,10 @@ class DraftActions(Drafts):
         )
         if path is None:
             return
-        saved = await asyncio.to_thread(partial(save_problems, self.program.folder(job_id), path, kind=kind, say=said))
-        rows = plural(saved, "{n} row", "{n} rows")
+        job, options = self.job(job_id), ExportOptions(separator=display.csv_separator(), problem=kind)
+        target = target_for(path, job.kind, "failed")
+        write = partial(export, self.program.folder(job_id), job, path, target, options=options, say=said)
+        rows = plural((await asyncio.to_thread(write)).rows, "{n} row", "{n} rows")
         self.notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 
     # Recipes

@@ -21,7 +21,7 @@ from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.inputs.version_section import VersionSection
 from cfbatch_gui.ui.job_actions import JobActions
-from cfbatch_gui.ui.notices import Notices, PageUndo
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
@@ -43,9 +43,6 @@ class DraftPage(QWidget):
         drafts = self.drafts = DraftActions(program, notices, self)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._state_changed)
-        self._undo = PageUndo(
-            self, notices.undos, self.tr("Undo reading the file like the one before"), drafts.suggest_again
-        )
         self.header = PageHeader()
         self.header.set_facts(self.tr("nothing is sent before you say so"))
         menu = self.header.more.menu()
@@ -102,7 +99,6 @@ class DraftPage(QWidget):
         self.what.show_state(state)
         self.data.show_state(state, job)
         self.version.show_state(state, job)
-        self._undo.show(state.as_before)
         self.check.show_state(state, job, self._connections)
         self._fold(state)
         if state.asked is not None:

@@ -85,9 +85,8 @@ Files = tuple[OpenFile, ...]
 class DraftState:
     """`is_read`: the job's data was read as `files` and `mapping` say.
 
-    `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `as_before`: the
-    mapping chosen for the last file of this kind. `spent` is what was sent today. `version` is that of the preflight,
-    or of the one before until it is known.
+    `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `spent` is what
+    was sent today. `version` is that of the preflight, or of the one before until it is known.
     """
 
     kind: Kind | None = None  # None: neither chosen nor guessed yet
@@ -104,7 +103,6 @@ class DraftState:
     trouble: str = ""
     preflight: Plan | None = None
     version: DraftVersion | None = None
-    as_before: bool = False
     spent: Spent = field(default_factory=Spent)
 
     @property
@@ -502,7 +500,13 @@ class Drafts(QObject):
         files, mapping, as_before = await asyncio.to_thread(mapped, self.program.recipes, files, kind)
         if before.missing and before.is_read and files[0].path.name != self.job(job_id).source_name:
             await self._keep_copy(job_id)
-        self._use(job_id, files, mapping, as_before=as_before)
+        self._use(job_id, files, mapping)
+        if as_before:
+            self.notices.show_undo(
+                self.tr("Read as you chose for the last file that was built like this one."),
+                self.tr("Undo reading the file like the one before"),
+                partial(self._suggest_again, job_id),
+            )
         known = [each.path for each in before.files]
         if any(each.path in known for each in files):  # queries for a file are no other file
             return
@@ -538,8 +542,8 @@ class Drafts(QObject):
         self._use(job_id, files, mapping)
         self._remember(job_id)
 
-    def _use(self, job_id: str, files: Files, mapping: Mapping, *, as_before: bool = False) -> None:
-        state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping, as_before=as_before)
+    def _use(self, job_id: str, files: Files, mapping: Mapping) -> None:
+        state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping)
         self.read(job_id, replace(state, asks_second=None, missing="", is_read=False))
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
@@ -629,13 +633,12 @@ class Drafts(QObject):
         self._use(job_id, files, mapping)
         self._remember(job_id)
 
-    @task("open")
-    async def suggest_again(self, job_id: str) -> None:
+    def _suggest_again(self, job_id: str) -> None:
         """Look at the file as if it were the first of its kind."""
-        files = self.state(job_id).files
-        if not files:
-            return
-        self.change(job_id, as_before=False)
+        if files := self.state(job_id).files:
+            self._open(job_id, files[0].path.name, self._take_unknown(job_id, files))
+
+    async def _take_unknown(self, job_id: str, files: Files) -> None:
         await asyncio.to_thread(self.program.recipes.remember, *_seen_as(files), None)
         file, *second = files
         options = DEFAULT_OPTIONS.encoded_as(file.options)  # the encoding is the file's own
@@ -645,7 +648,7 @@ class Drafts(QObject):
         self._use(job_id, files, await asyncio.to_thread(guessed, files))
 
     def _choose(self, job_id: str, **changes: Any) -> None:
-        self.read(job_id, replace(self.state(job_id), as_before=False, **changes))
+        self.read(job_id, replace(self.state(job_id), **changes))
         self._remember(job_id)
 
     def _remember(self, job_id: str) -> None:

@@ -144,7 +144,7 @@ class AttachedFiles(QWidget):
             (self.add_second, count == 1 and self._known_kind is not Kind.EMBED),
         ):
             each.setVisible(is_shown)
-        about = tr("Without the file, results are named by their order: “Query 1 · Context 2”.")
+        about = tr("Without the file, results are named by their order: “Query 1 · Candidate 2”.")
         if count:
             about = tr("The answer is put in the order of what was sent; it is checked to fit.")
         look = ("triangle-alert", "attention") if self._missing else ("info", "quiet")

@@ -523,7 +523,7 @@ class ExportDialog(Dialog):
 
     def _show_writing(self, writing: bool) -> None:
         self.progress.setVisible(writing)
-        self._progress_words.setText(self.tr("Writing, then reading back…") if writing else "")
+        self._progress_words.setText(self.tr("Writing…") if writing else "")
         self.progress.set_parts(0, 1)
         if writing:
             self.close_button.setFocus()  # else the list scrolls to the widget that gets the focus

@@ -13,11 +13,11 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ProblemKind, ReadOptions, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
-from cfbatch_gui.core.job_folder.row_problems import problems, save_problems
+from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports import export, target_for
+from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import CLOUDS, Bench
 from tests.support.inputs import as_suggested
@@ -43,15 +43,15 @@ async def test_doubtful_rows_are_saved_and_exported_as_read_and_as_they_stand(be
     content = 'id,text,note\n1,one,a\n2,"two" and more,b\n3,three,c\n4,5" screen,d\n5,"six,e\n6,seven,f\n'
     job = await bench.run(bench.draft(bench.write("a.csv", content), Kind.EMBED))
     folder, mended, failed = bench.drafts.folder(job.id), tmp_path / "mend.csv", tmp_path / "failed.csv"
-    assert save_problems(folder, mended, kind=ProblemKind.DOUBTFUL_ROW) == 2
-    export(folder, job, failed, target_for(failed, Kind.EMBED, "failed"))
+    target, doubtful = target_for(failed, Kind.EMBED, "failed"), ExportOptions(problem=ProblemKind.DOUBTFUL_ROW)
+    assert export(folder, job, mended, target, options=doubtful).rows == 2
+    export(folder, job, failed, target)
     (head, *rows), (names, *lines) = (csv.reader(each.read_text("utf-8-sig").splitlines()) for each in (mended, failed))
-    assert head == ["row", "reason", "id", "text", "note", "in the file"]
-    assert [row[2:] for row in rows] == [
+    assert names == head == ["id", "text", "note", "Row", "Reason", "In the file"]
+    assert [[*row[:3], row[5]] for row in rows] == [
         ["2", "two and more", "b", '2,"two" and more,b'],
         ["4", '5" screen', "d", '4,5" screen,d'],
     ]
-    assert names == ["id", "text", "note", "row_number", "reason", "in_the_file"]
     raw = [("3", '2,"two" and more,b'), ("5", '4,5" screen,d'), ("6", '5,"six,e')]
     assert [(line[3], line[5]) for line in lines] == raw
 

@@ -112,9 +112,6 @@ class DraftDriver:
         found = self.state.preflight
         return (found.queries, found.texts) if found is not None else (0, 0)
 
-    def sentence(self) -> str:
-        return self.page.data.sentence.text()
-
     def notes(self) -> str:
         return self.page.check.problem_bars.notes.text()
 

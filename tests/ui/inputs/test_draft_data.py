@@ -96,8 +96,8 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     await choose_path(driver.page, target, until)
     await until(lambda: driver.notices.texts() == ["Wrote 1 row to “left out.csv”."])
     assert target.read_text("utf-8-sig").splitlines() == [
-        "row;reason;question;answer;sku;relevance",
-        "4;There is no text in “answer”.;how do I reset my password;;A-3;0",
+        "question,answer,sku,relevance,Row,Reason",
+        "how do I reset my password,,A-3,0,4,There is no text in “answer”.",
     ]
 
 

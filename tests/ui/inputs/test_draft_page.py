@@ -23,10 +23,7 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
     await until(driver.is_ready)
     assert driver.page.data.first.name.whole_text() == "help-centre-ranking.csv"
     assert driver.page.data.first.facts.text() == "82 rows · 4 columns"
-    assert driver.sentence() == (
-        "Each row is a query with one candidate; rows with the same query are ranked together: 12 queries,"
-        " 82 candidates."
-    )
+    assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.LONG
     check = driver.page.check
     assert driver.counts() == (12, 82) and not check.figures.isVisible()
     driver.click(check.facts_link)

@@ -8,7 +8,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql
 from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import Cell, CheckedStream, Steps, Work, Written, checked_export
+from cfbatch_gui.core.results.exports.base import Cell, Work, Written, export_file
 from cfbatch_gui.core.results.exports.people import people_columns
 from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
 from cfbatch_gui.core.results.outcomes import columns_of_file
@@ -104,7 +104,7 @@ def _is_formula(cell: str) -> bool:
 
 
 def write_scores(work: Work, *, for_excel: bool = False) -> Written:
-    """Write and read back. A score is the shortest decimal that reads back as the same double."""
+    """A score is the shortest decimal that reads back as the same double."""
     headers = people_columns(work, ScoreRows(work), has_reasons=True) if for_excel else None
     table = ScoreRows(work, work.options.columns if headers is None else tuple(headers))
     dialect, columns = Dialect(), table.columns
@@ -112,7 +112,7 @@ def write_scores(work: Work, *, for_excel: bool = False) -> Written:
         dialect, columns = Dialect(work.options.separator), tuple(headers.values())
     reason = table.columns.index("error") if for_excel and "error" in table.columns else None
     rows = 0
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         stream.write(dialect.encode_header(columns))
         for block in table.blocks():
             stream.write(dialect.encode(block if reason is None else [_said(row, reason, work.say) for row in block]))
@@ -126,7 +126,7 @@ def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
 
 
 def write_vectors(work: Work) -> Written:
-    """Write and read back; each number is the shortest decimal that reads back as the same float32."""
+    """Each number is the shortest decimal that reads back as the same float32."""
     numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
     table = VectorRows(work, reserved=("id", *numbers))
     dialect = Dialect()
@@ -141,19 +141,17 @@ def write_vectors(work: Work) -> Written:
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], for_excel: str = "") -> int:
-    """Write a table whole or not at all, and read it back; returns the number of its rows. `for_excel` is a separator.
+    """Write a table whole or not at all; returns the number of its rows. `for_excel` is a separator.
 
     Blocking. Raises UserError.
     """
     dialect, count = Dialect(for_excel), 0
-    with atomic_writer(path) as raw:
-        stream = CheckedStream(raw, path, Steps())
+    with atomic_writer(path) as stream:
         stream.write(dialect.encode_header(columns))
         found = iter(rows)
         while block := list(islice(found, _ROWS_AT_ONCE)):
             stream.write(dialect.encode(block))
             count += len(block)
-        stream.compare()
     return count
 
 
@@ -168,16 +166,16 @@ FROM items i JOIN requests r USING(request_no) JOIN texts t USING(text_no) {quer
 LEFT JOIN json_each(:batches) b ON b.key = CAST(r.batch AS TEXT)
 WHERE (r.state = 'failed' OR (r.state <> 'done' AND b.key IS NOT NULL)) AND {chosen}
 """
+_HAS_RAW = "SELECT EXISTS(SELECT 1 FROM raw_rows WHERE file = ?)"
 _CHOSEN = "{item} IN (SELECT value FROM json_each(:items))"
 _FAILED_ROWS = """
 SELECT p.file, p.row, p.reason, {cells}, w.raw
-FROM (SELECT file, row, item_no, reason FROM problems WHERE {left_out} AND {chosen} UNION {failed}) p
+FROM (SELECT file, row, item_no, reason FROM problems WHERE {problem} AND {chosen} UNION {failed}) p
 LEFT JOIN source_rows f ON f.file = p.file AND f.row = p.row
 LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
-_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("column_in_the_file")
 _CELLS = msgspec.json.Decoder(list[str])
 
 
@@ -185,48 +183,33 @@ _FailedRow = tuple[int, tuple[str, ...], list[str], str]  # its number, the reas
 
 
 def write_failed_rows(work: Work) -> Written:
-    """Write and read back; rows of a second file are written to `<stem>-second-file<suffix>` in the same folder.
+    """Rows of a second file go to `<stem>-second-file<suffix>` beside, or to the path where the first file has none.
 
     Raises ExportError if no row failed.
     """
-    paths = {1: work.path, 2: work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")}
-    counts, with_raw = dict.fromkeys(paths, 0), set()
-    for file in paths:
-        for *_, raw in _failed_rows(work, file):
-            counts[file] += 1
-            if raw:
-                with_raw.add(file)
-    total = sum(counts.values())
-    if not total:
+    counts = {file: sum(1 for _ in _failed_rows(work, file)) for file in (1, 2)}
+    failed = [file for file, count in counts.items() if count]
+    if not failed:
         raise ExportError(message("no_row_failed_there_is_nothing"))
-    written = [file for file, count in counts.items() if count]
-    # If only one of the two files has failed rows, they are written to the requested path.
-    names = paths if len(written) == 2 else {written[0]: work.path}
+    second = work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")
+    paths = dict(zip(failed, (work.path, second), strict=False))
     notes: dict[str, object] = {}
-    for file, path in names.items():
+    for file, path in paths.items():
         dialect = Dialect(work.options.separator)
-        own, added = _failed_columns(work, file, has_raw=file in with_raw)
-        columns = (*own, *added)
-        with checked_export(work, path) as stream:
+        with work.folder.open(read_only=True) as database:
+            columns = list(columns_of_file(database, file))
+            width, has_raw = len(columns), database.execute(_HAS_RAW, (file,)).fetchone()[0]
+        for word in (message("row_2"), message("reason_2"), *([message("in_the_file")] if has_raw else [])):
+            name = work.say(word)
+            columns.append(next(each for each in (name + "_" * times for times in count()) if each not in columns))
+        with export_file(work, path) as stream:
             stream.write(dialect.encode_header(columns))
             for number, reasons, cells, raw in _failed_rows(work, file):
-                about: Row = (number, " ".join(map(work.say, reasons)), raw)
-                stream.write(dialect.encode([[*(cells + [""] * len(own))[: len(own)], *about[: len(added)]]]))
+                row: Row = [*(cells + [""] * width)[:width], number, " ".join(map(work.say, reasons)), raw]
+                stream.write(dialect.encode([row[: len(columns)]]))
                 work.steps.wrote(1)
         notes[path.name] = {"source": f"file {file}", "rows": counts[file], **dialect.notes(columns)}
-    return Written(total, tuple(names.values()), notes)
-
-
-def _failed_columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[str], Sequence[str]]:
-    """The file's columns and those behind them, which get "_" added until they differ."""
-    with work.folder.open(read_only=True) as database:
-        names = columns_of_file(database, file)
-    ours = []
-    for name in map(work.say, (*_COLUMNS, *((_IN_THE_FILE,) if has_raw else ()))):
-        while name in names:
-            name += "_"  # noqa: PLW2901  # until it is unused
-        ours.append(name)
-    return names, ours
+    return Written(sum(counts.values()), tuple(paths.values()), notes)
 
 
 def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
@@ -240,13 +223,13 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         item="NULL" if is_ranking else "i.item_no",
     )
     batches = msgspec.json.encode({str(number): stored(reason) for number, reason in work.job.failed_batches.items()})
-    values = {"batches": batches.decode(), "file": file}
+    values = {"batches": batches.decode(), "file": file, "problem": work.options.problem}
     if items is not None:
         values["items"] = str(sorted(items))
     statement = _FAILED_ROWS.format(
         failed=failed,
         cells=cells_sql(),
-        left_out=LEFT_OUT,
+        problem="kind = :problem" if work.options.problem else LEFT_OUT,
         chosen="TRUE" if items is None else _CHOSEN.format(item="item_no"),
     )
     with work.folder.open(read_only=True) as database:

@@ -23,7 +23,6 @@ from cfbatch_gui.core.results.exports.base import (
     Cell,
     Work,
     Written,
-    check_archive,
 )
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
 from cfbatch_gui.core.results.exports.rows import COLUMNS, Row, ScoreRows, VectorRows
@@ -173,7 +172,7 @@ _PER_QUERY = (
 
 
 def write_rankings(work: Work) -> Written:
-    """Write and read back. In the user's own order all rows are in one sheet, with the reason where there is no score.
+    """In the user's own order all rows are in one sheet, with the reason where there is no score.
 
     Until the workbook is closed, its sheets are in the system's folder for temporary files.
     """
@@ -239,7 +238,6 @@ def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[S
                     each._opt_close()
         with path.open("rb") as file:
             copyfileobj(file, stream)
-        check_archive(work, stream)
         work.end()
 
 
@@ -251,7 +249,7 @@ _EMBEDDINGS = message("embeddings_2")
 
 
 def write_vectors(work: Work) -> Written:
-    """Write and read back. Raises ExportError if there are more rows or columns than Excel accepts."""
+    """Raises ExportError if there are more rows or columns than Excel accepts."""
     dimension = Embeddings(work.folder).dimension if work.options.has_numbers else 0
     numbers = [f"dim_{index}" for index in range(dimension)]
     table = VectorRows(work, reserved=numbers)

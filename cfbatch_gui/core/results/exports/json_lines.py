@@ -3,7 +3,7 @@
 import msgspec
 
 from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written, checked_export
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written, export_file
 from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows, write_vector_lines
 
 _OF_QUERY = ("query_id", "query")
@@ -11,7 +11,7 @@ _OF_CONTEXT = frozenset((*COLUMNS, PART, SOURCE_JOB)).difference(_OF_QUERY)
 
 
 def write_rankings(work: Work) -> Written:
-    """Write and read back; scores are the shortest decimals that read back as the same double."""
+    """Scores are the shortest decimals that read back as the same double."""
     table = ScoreRows(work, work.options.columns)
     encode = msgspec.json.Encoder().encode
     # The columns of a query are written once. The user's columns are in an object of their own: they may have any name.
@@ -19,7 +19,7 @@ def write_rankings(work: Work) -> Written:
     of_context = [(name, index) for index, name in enumerate(table.columns) if name in _OF_CONTEXT]
     own = [(table.own_names[name], index) for index, name in enumerate(table.columns) if name in table.own_names]
     lines = 0
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         for lines, (query, rows) in enumerate(table.by_query(), 1):  # noqa: B007
             found: list[dict[str, object]] = []
             for row in rows:
@@ -31,7 +31,7 @@ def write_rankings(work: Work) -> Written:
 
 
 def write_vectors(work: Work) -> Written:
-    """Write and read back; numbers are the shortest decimals that read back as the same float32."""
+    """Numbers are the shortest decimals that read back as the same float32."""
     table = VectorRows(work)
     encode = msgspec.json.Encoder().encode
 

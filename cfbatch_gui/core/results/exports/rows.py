@@ -20,7 +20,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, restored
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import (
     PART,
     REQUEST_ID,
@@ -28,7 +28,7 @@ from cfbatch_gui.core.results.exports.base import (
     Cell,
     ExportOptions,
     Work,
-    checked_export,
+    export_file,
     indices_of,
 )
 from cfbatch_gui.core.results.outcomes import (
@@ -238,12 +238,6 @@ def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:
 
 
 BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
-_MANY_BYTES = 2_000_000
-_IDS_AT_ONCE = 50_000
-_IDS = """
-SELECT iif(?, t.text_id, t.row) FROM items i JOIN texts t USING(text_no)
-WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
-"""
 
 
 class VectorRows(_Rows):
@@ -313,9 +307,14 @@ class VectorRows(_Rows):
 
         Raises ExportError for a vector that is not finite.
         """
-        for start, there, vectors in self._finite_blocks(BLOCK):
+        for start, there, vectors in self._embeddings.vector_blocks(self._present, BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
-            yield [page[index] for index in there], vectors
+            texts = [page[index] for index in there]
+            wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+            if len(wrong):
+                raise ExportError(message("vector_row_row_holds_value_is", row=texts[wrong[0]].row))
+            yield texts, vectors
+            self._steps.wrote(len(texts))
 
     def lines(self, *, has_numbers: bool = True) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
         """`blocks`, each vector as in `vector_texts`, or as an empty one."""
@@ -332,37 +331,11 @@ class VectorRows(_Rows):
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
 
-    def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, in larger blocks."""
-        size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
-        return (vectors for _, _, vectors in self._finite_blocks(size))
-
-    def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
-        done = 0
-        for block in self._embeddings.vector_blocks(self._present, size):
-            wrong = np.flatnonzero(~np.isfinite(block[2]).all(axis=1))
-            if len(wrong):
-                raise ExportError(message("vector_row_row_holds_value_is", row=self.row_of(done + int(wrong[0]))))
-            yield block
-            done += len(block[2])
-            self._steps.wrote(len(block[2]))
-
-    def ids(self) -> Iterator[list[str]]:
-        """The ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
-        for start in range(0, len(self._present), _IDS_AT_ONCE):
-            with self._folder.open(read_only=True) as database:
-                found = database.execute(_IDS, (self._embeddings.has_ids, start + 1, start + _IDS_AT_ONCE)).fetchall()
-            yield [str(name) for (name,) in compress(found, self._present[start : start + _IDS_AT_ONCE].tolist())]
-
-    def row_of(self, index: int) -> int:
-        """The row of the file that the text has whose vector is that of this index in the export."""
-        return self._embeddings.texts([int(self.item_numbers[index])])[0].row
-
 
 def write_vector_lines(
     work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
 ) -> None:
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         stream.write(start)
         for block in table.lines():
             stream.write(b"".join([line(text, decimals) for text, decimals in block]))

@@ -124,7 +124,6 @@ def export(
     steps = Steps(counts.items + counts.skipped, progress)
 
     def end() -> None:
-        steps.read_back(1.0)
         remove_manifest(path)
 
     work = Work(folder, job, path, options, steps, end, say, connection)
