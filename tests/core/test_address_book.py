@@ -45,6 +45,6 @@ async def test_a_service_on_this_computer_is_polled_as_soon_as_the_practice_serv
 async def test_practice_seconds_that_are_none_are_refused(tmp_path: Path, seconds: str) -> None:
     environ = {PRACTICE_SECONDS_VARIABLE: seconds}
     program = await Program.open(tmp_path, environ=environ, credentials=Credentials(environ={}))
-    with pytest.raises(UsageError, match="must be a number of seconds"):
+    with pytest.raises(UsageError):
         program.address_book.client(PRACTICE.id)
     await program.close()

@@ -19,6 +19,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
+from tests.support.codes import code_of
 from tests.support.keyrings import MemoryKeyring
 
 TEXT, OTHER = canary.TOKEN, canary.OTHER_TOKEN
@@ -119,9 +120,11 @@ async def test_a_locked_keyring_is_asked_once_and_again_only_when_the_user_says_
     monkeypatch.setattr("cfbatch_gui.core.connections.credentials.lock_of", lock)
     credentials = Credentials(backend, {})
     credentials.changed = lambda: told.append(credentials.state)
-    for may_prompt in (False, True, True):
+    locked, refused = "your_keyring_is_locked_unlock_what", "your_keyring_was_not_unlocked_unlock"
+    for may_prompt, code in ((False, locked), (True, refused), (True, refused)):
         with pytest.raises(KeyringUnavailable) as caught:
             await credentials.token("cloudflare", may_prompt=may_prompt)
+        assert code_of(caught.value.message) == code
         assert caught.value.action is Action.UNLOCK
     await credentials.look_again()
     await credentials.unlock()

@@ -50,7 +50,7 @@ def test_an_exception_in_the_block_keeps_the_old_file_and_flies_on(
 def test_a_device_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    with pytest.raises(ExportError, match="not an ordinary file"):
+    with pytest.raises(ExportError):
         write_atomically(pipe, b"x")
     assert pipe.is_fifo()
 

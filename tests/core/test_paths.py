@@ -32,7 +32,7 @@ def test_each_platform_has_its_place() -> None:
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(DataError, match="--data-dir"):
+    with pytest.raises(DataError):
         Paths(tmp_path / "file" / "data").create()
     assert os.listdir(tmp_path) == ["file"]  # noqa: PTH208
 
