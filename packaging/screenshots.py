@@ -3,14 +3,16 @@
     make screenshots                    all of them
     make screenshots ARGS="ranking"     only the pictures whose names begin so; the way to them is walked all the same
     make screenshots ARGS="failure-"    each way in which connecting fails, and what the page says about it
+    make screenshots ARGS="help"        those of the help, in each of its languages
 
-The pictures named in IN_REPOSITORY are saved in packaging/screenshots, all others in build/screenshots; those named in
-IN_HELP also in resources/help/pictures, smaller.
+The pictures named in IN_REPOSITORY are saved in packaging/screenshots, those of the help in resources/help/pictures,
+smaller, and all others in build/screenshots.
 """
 
 import asyncio
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +20,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor, QImage
 from PySide6.QtWidgets import QApplication
-from scenes import at_work, collected, elsewhere, failures, versions, worker_setup
+from scenes import at_work, collected, elsewhere, failures, help_pictures, versions, worker_setup
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -27,6 +29,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
+from cfbatch_gui.ui.window.app import speak
+from cfbatch_gui.words.languages import ENGLISH, languages, load_language
 from tests.screen import material
 from tests.screen.past import Clock, draft, run
 from tests.screen.stage import Stage, opened
@@ -39,9 +43,13 @@ APART = (*elsewhere.NAMES, *failures.NAMES, *versions.NAMES, *worker_setup.NAMES
 HERE = Path(__file__).parent
 SHOWN = HERE / "screenshots"
 OTHERS = HERE.parent / "build" / "screenshots"
-HELP = resource("help/pictures")
-IN_HELP = ("draft", "working", "ranking", "quality", "map", "export")
+HELP_FOLDERS = {
+    language.code: resource("help/pictures") / (language.code if language is not ENGLISH else "")
+    for language in languages()
+}
 HELP_WIDTH = 800
+HELP_JOBS = {"en": "Support articles, March", "de": "Hilfeartikel, März"}
+HELP_COLOURS = 256
 IN_REPOSITORY = (
     *("welcome", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
     *("update-list", "vectorize", "account", "account-job"),
@@ -61,21 +69,18 @@ class Camera:
     def __init__(self, theme: Theme, wanted: Sequence[str]) -> None:
         self._theme, self._wanted = theme, tuple(wanted)
 
-    async def take(self, stage: Stage, name: str) -> None:
-        """Save NAME-light.png and NAME-dark.png."""
-        if self._wanted and not name.startswith(self._wanted):
+    async def take(self, stage: Stage, name: str, folder: Path | None = None) -> None:
+        """Save NAME-light.png and NAME-dark.png, in the folder for its name unless another is given."""
+        if folder is None and self._wanted and not name.startswith(self._wanted):
             return
         stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
         await stage.person.rest(stage.workspace.window, QPoint(720, 814))
-        folder = SHOWN if name in IN_REPOSITORY else OTHERS
+        folder = folder or (SHOWN if name in IN_REPOSITORY else OTHERS)
         folder.mkdir(parents=True, exist_ok=True)
         for scheme in (Scheme.LIGHT, Scheme.DARK):
             self._theme.set_scheme(scheme)
             picture = (await self._still()).convertToFormat(QImage.Format.Format_RGB888)
-            _save(picture, folder / f"{name}-{scheme}.png")
-            if name in IN_HELP:
-                small = picture.scaledToWidth(HELP_WIDTH, Qt.TransformationMode.SmoothTransformation)
-                _save(small, HELP / f"{name}-{scheme}.png")
+            _save(picture if folder not in HELP_FOLDERS.values() else _small(picture), folder / f"{name}-{scheme}.png")
         self._theme.set_scheme(Scheme.LIGHT)
         print(name, flush=True)
 
@@ -88,6 +93,18 @@ class Camera:
                 return now
             before = now
         raise RuntimeError("the screen does not come to rest")
+
+
+def _small(picture: QImage) -> QImage:
+    """A picture of the help's width, in its most frequent colours, of which none is nearly another."""
+    small = picture.scaledToWidth(HELP_WIDTH, Qt.TransformationMode.SmoothTransformation)
+    small.convertTo(QImage.Format.Format_RGB32)
+    counts = Counter(memoryview(small.constBits()).cast("I"))
+    kinds: dict[int, int] = {}
+    for colour, _ in counts.most_common():
+        kinds.setdefault(colour & 0xF8F8F8, colour)
+    colours = list(kinds.values())[:HELP_COLOURS]
+    return small.convertToFormat(QImage.Format.Format_Indexed8, colours, Qt.ImageConversionFlag.AvoidDither)
 
 
 def _save(picture: QImage, path: Path) -> None:
@@ -172,7 +189,8 @@ async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     await person.click("Send 1 batch")
     await person.until_sees("Export…", "how do I reset my password")
     await camera.take(stage, "ranking")
-    await person.click("Details")
+    await person.click("More")
+    await person.choose("Details")
     await camera.take(stage, "details")
     await person.click_row("Jobs", "Reviews by topic")
     await person.click("Overview")
@@ -180,17 +198,17 @@ async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     await camera.take(stage, "overview")
     await person.click_row("Jobs", "Help centre, baseline")
     await person.click("Compare")
-    await person.until_sees("Compare “Help centre, baseline” with")
+    await person.until_row("Jobs to compare with", "Help centre, short answers")
     await camera.take(stage, "comparison-choose")
     await person.click_row("Jobs to compare with", "Help centre, short answers")
     await person.press(Qt.Key.Key_Return)
-    await person.until_sees("overlap (RBO)", "Each query, from B")
+    await person.until_sees("Each query, from B")
     await camera.take(stage, "answer")
     await person.click("Queries")
     await camera.take(stage, "comparison")
     await person.click("Scores")
     await camera.take(stage, "comparison-scores")
-    await person.click("Jobs and metrics")
+    await person.click("More measures")
     await camera.take(stage, "comparison-jobs")
     await person.click_row("Jobs", "Help centre, short answers")
     await person.click("Quality")
@@ -238,7 +256,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
     """From a new job to vectors."""
     person = stage.person
     await person.click("New job")
-    await person.click("Turn texts into vectors")
+    await person.click("Group, map and search texts")
     await person.click("Use the example")
     await person.until_sees("Send 1 batch")
     await stage.rename("Product texts")
@@ -297,7 +315,11 @@ async def main(theme: Theme, wanted: Sequence[str]) -> None:
     camera = Camera(theme, wanted)
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        if not wanted or not all(_is_wanted([each], APART) for each in wanted):
+        if _is_wanted(wanted, ["help"]):
+            for code, folder in HELP_FOLDERS.items():
+                await help_pictures_in(code, folder, root / code, theme, camera)
+            speak(application, ENGLISH)
+        if not wanted or not all(_is_wanted([each], (*APART, "help")) for each in wanted):
             await usual_way(root, theme, camera)
         if _is_wanted(wanted, elsewhere.NAMES):
             await elsewhere.elsewhere(root / "elsewhere", theme, camera.take)
@@ -331,6 +353,24 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
             stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
             await at_work.work(stage, files, camera.take, clock, queue)
             await at_work.trouble(stage, files, camera.take, faulty)
+
+
+async def help_pictures_in(code: str, folder: Path, root: Path, theme: Theme, camera: Camera) -> None:
+    """The pictures of the help in this language."""
+    speak(application, load_language(code))
+    clock, credentials = Clock(), Credentials(MemoryKeyring(), {})
+    files = root / "files"
+    files.mkdir(parents=True)
+    with ThreadedService(root / "service", clock=clock).opened() as faulty:
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
+        window = partial(opened, root / "data", theme, environ=environ, credentials=credentials, clock=clock)
+        await Past(files, clock, faulty).make(root / "data", credentials)
+        take = partial(camera.take, folder=folder)
+        async with window() as stage:
+            await help_pictures.finished(stage, take, HELP_JOBS[code])
+        queue = at_work.Queue(clock)
+        async with window(practice_times=at_work.TIMES, tell=queue.tell) as stage:
+            await help_pictures.working(stage, take, files, clock, queue)
 
 
 def _is_wanted(wanted: Sequence[str], names: Sequence[str]) -> bool:

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from cfbatch_gui.cli import reading, working
-from cfbatch_gui.cli.console import Call, ExitStatus, agreed, table
-from cfbatch_gui.cli.jobs import kind_words, time_words
+from cfbatch_gui.cli.console import Call, ExitStatus, agreed, listed
 from cfbatch_gui.cli.parser import Actions, Parser
-from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, has_copies
-from cfbatch_gui.words.figures import number, one_line, usage_error
+from cfbatch_gui.words.figures import moment, number, one_line, usage_error
+from cfbatch_gui.words.jobs import is_over
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.states import kind_words
 
 EXAMPLES = """
   cfbatch account take-over k4m8n2pq --connection "My Worker"
@@ -48,14 +48,19 @@ async def _list(work: Work) -> None:
     connection = await working.usable_connection(work, work.connection)
     jobs = await work.program.elsewhere.listed(connection)
     rows = [
-        (job.id, kind_words(job.kind), number(job.batches), time_words(job.at),
-         tr("yes") if job.is_here else tr("no"), job.title)
+        (
+            (tr("Job"), job.id),
+            (tr("Kind"), kind_words(job.kind)),
+            (tr("Batches"), number(job.batches)),
+            (tr("Handed over"), moment(job.at)),
+            (tr("Here"), tr("yes") if job.is_here else tr("no")),
+            (tr("Name"), job.title),
+        )
         for job in jobs
-    ]  # fmt: skip
-    titles = (tr("JOB"), tr("KIND"), tr("BATCHES"), tr("HANDED OVER"), tr("HERE"), tr("NAME"))
+    ]
     work.answer(
         {"jobs": [{"job": job.id, "name": job.title, **asdict(job)} for job in jobs]},
-        table(titles, rows, work.console.width),
+        listed(rows, work.console.width),
         tr("There is no job in your account. “cfbatch run FILE … --collect-in-account” has it collect one."),
     )
 
@@ -70,13 +75,7 @@ async def _taken_over(work: Work) -> Job:
     inputs = await asyncio.to_thread(_inputs, work, found) if work.input else None
     job = await work.program.elsewhere.take_over(connection, found, inputs)
     working.remember(work.program.folder(job.id), outputs)
-    work.console.say_count(
-        found.batches,
-        "Took job {id} over, “{name}”: {n} batch, which your account collects.",
-        "Took job {id} over, “{name}”: {n} batches, which your account collects.",
-        id=job.id,
-        name=one_line(job.name),
-    )
+    work.console.tell("took_job_id_over_name_n", n=found.batches, id=job.id, name=one_line(job.name))
     return job
 
 
@@ -93,18 +92,17 @@ def _inputs(call: Call, found: AccountJob) -> reading.Inputs | None:
 
 async def _remove(work: Work) -> ExitStatus:
     connection, found = await _found(work)
-    words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
-    work.console.say(words, id=found.id, name=one_line(found.title))
+    work.console.tell("deletes_job_id_name_from_your", id=found.id, name=one_line(found.title))
     if not agreed(work.console, work.yes):
         return ExitStatus.FAILED
     await work.program.elsewhere.remove(connection, found)
-    work.console.say(tr("Deleted job {id} from your account."), id=found.id)
+    work.console.tell("deleted_job_id_from_your_account", id=found.id)
     return ExitStatus.DONE
 
 
 async def _clear(work: Work) -> None:
     job = work.program.ledger.find(work.job)
-    if job.state not in FINAL:
+    if not is_over(job):
         raise usage_error("job_id_is_not_finished_copies", id=job.id)
     if job.taken_over:
         raise usage_error("job_id_was_sent_another_computer", id=job.id)

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,9 +30,10 @@ from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.versions import Change, Differences, check_comparable, compare_versions, find_predecessor
-from cfbatch_gui.core.workers_ai.catalogue import find_model, next_reset
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
+from cfbatch_gui.words import plans
+from cfbatch_gui.words.figures import one_line, plural, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 
@@ -132,60 +132,17 @@ def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     yield from map(said, preflight.notices)
     yield from _lines_of_version(checked)
     yield from working.lines_of_reuse(preflight, checked.job.kind, checked.job.connection)
-    yield from labelled(_sums(checked), 9)
+    yield from labelled(plans.facts(preflight, checked.job, checked.rows, Spent(), time.time()), 9)
     if inputs.source.candidates is not None:
-        yield worded(
-            "No file says which texts are the candidates of each query: “{rule}” is taken. --candidates judged,"
-            " sample:N or corpus chooses.",
-            rule=reading.words_of_rule(inputs.source.candidates),
-        )
+        yield told("no_file_says_texts_are_candidates", rule=reading.words_of_rule(inputs.source.candidates))
     for problem in preflight.problems:
         yield from reading.lines_of_problem(call, checked.folder, problem)
     if cut:
-        yield plural(
-            len(cut),
-            "Of {n} text the model may read the beginning only.",
-            "Of {n} texts the model may read the beginning only.",
-        )
+        yield plans.too_long_words(preflight, is_cut=checked.job.options.truncate_inputs)
         shown = cut[: reading.SHOWN]
         yield from reading.lines_of_rows(checked.folder, shown, call.console.width, total=len(cut))
     if preflight.blocker:
         yield said(preflight.blocker)
-
-
-def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
-    preflight = checked.preflight
-    low, high = preflight.price_low, preflight.price_high
-    batches, learned = len(preflight.batches), preflight.learned_from
-    yield tr("Rows"), number(checked.rows)
-    if preflight.queries:
-        yield tr("Queries"), number(preflight.queries)
-    yield tr("Texts"), number(preflight.texts)
-    requests = plural(batches, "{requests} in {n} batch", "{requests} in {n} batches", requests=preflight.requests)
-    yield tr("Requests"), requests
-    sizes = {"all": preflight.total_bytes, "largest": preflight.largest_bytes}
-    yield tr("Bytes"), worded("{all}, the largest batch {largest}", **sizes)
-    tokens = working.tokens_words(preflight)
-    if learned:
-        tokens = plural(
-            learned,
-            "{tokens}, learned from {n} finished job",
-            "{tokens}, learned from {n} finished jobs",
-            tokens=tokens,
-        )
-    yield tr("Tokens"), tokens
-    if not high.is_listed:
-        yield tr("Dollars"), tr("price not listed")
-        return
-    neurons = worded(
-        "{low} to {high}, {share} of a day's free use, which begins anew at {time}",
-        low=number(low.neurons, ",.0f"),
-        high=number(high.neurons, ",.0f"),
-        share=working.share_words(high),
-        time=f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}",
-    )
-    yield tr("Neurons"), neurons
-    yield tr("Dollars"), worded("{low} to {high}, without what is free", low=low.dollars, high=high.dollars)
 
 
 def _facts(checked: _Checked) -> dict[str, object]:

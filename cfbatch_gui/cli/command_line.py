@@ -76,7 +76,7 @@ def run_command(argv: Sequence[str]) -> int:
         console.say_error(error)
         if isinstance(error, EncodingUnknown):
             named = tr(" or ").join(f"--encoding {codec}" for codec in (error.guess, *error.others))
-            console.say(tr("Choose with {options}, or save the file as UTF-8."), options=named)
+            console.tell("choose_options_or_save_file_utf", options=named)
         return status_of_error(error)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
@@ -84,11 +84,7 @@ def run_command(argv: Sequence[str]) -> int:
         _log.exception("cfbatch %s failed", call.command)
         # The log is not there where the folder for the data was never made, or cannot be written.
         details = call.paths.log if call.paths.log.exists() else f"{type(error).__name__}: {logs.redacted(str(error))}"
-        words = tr(
-            "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
-            " it. For details see {details}"
-        )
-        console.say(words, details=details)
+        console.tell("cfbatch_something_went_wrong_should_not", details=details)
         return ExitStatus.FAILED
     finally:
         logs.shut_down(log_file)

@@ -10,38 +10,18 @@ from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, say_wrote
-from cfbatch_gui.core.evaluation.comparison import (
-    TOP_K,
-    Comparison,
-    P,
-    QueryMove,
-    compare,
-    most_moved_first,
-    query_changes,
-    query_moves,
-    summary,
-    write_queries,
-    write_texts,
-)
-from cfbatch_gui.core.evaluation.joining import Run, matched_words, read_run
-from cfbatch_gui.core.evaluation.judged import (
-    ENOUGH_JUDGED,
-    BookGrades,
-    Evaluation,
-    answer_words,
-    answers,
-    evaluate,
-    judged_by,
-    remarks,
-)
+from cfbatch_gui.core.evaluation import comparison as compared
+from cfbatch_gui.core.evaluation.comparison import TOP_K, Comparison, QueryMove
+from cfbatch_gui.core.evaluation.joining import Run, read_runs
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, answers, evaluate
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import Shelf
-from cfbatch_gui.core.messages import Message, message
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import UnusableLabels
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.words.figures import local_signs, number, one_line, percent, plural, score_text, usage_error, worded
+from cfbatch_gui.words import quality
+from cfbatch_gui.words.figures import number, one_line, percent, score_text, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 
@@ -52,21 +32,11 @@ def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades |
     if evaluation is None:
         return
     (measures,) = evaluation.runs
-    sentence = plural(
-        len(evaluation.queries),
-        "by {judgements}: means of {n} judged query ({others} others left out); of the first {k} {share} are judged",
-        "by {judgements}: means of {n} judged queries ({others} others left out); of the first {k} {share} are judged",
-        judgements=one_line(said(judged_by(evaluation, book))),
-        others=evaluation.left_out,
-        k=evaluation.k,
-        share=percent(measures.judged_share),
-    )
-    yield tr("Quality"), sentence
-    for name, mean in measures.means.items():
-        yield "", f"{name:<14} {local_signs(mean.text())}"
-    yield from (("", said(words)) for words in remarks((measures,)))
-    name = next(iter(measures.values))
-    values = measures.values[name]
+    yield tr("Quality"), one_line(quality.source_words(evaluation, book))
+    for name, mean, _ in quality.measure_rows([measures], evaluation.k):
+        yield "", f"{name:<14} {mean}"
+    yield from (("", words) for words in quality.remarks(evaluation))
+    name, values = next(iter(measures.values.items()))
     worst = [index for index in values.argsort(kind="stable").tolist() if values[index] < 1][:_MOST]
     if worst:
         yield tr("Worst"), worded("{measure} of single queries:", measure=name)
@@ -80,12 +50,11 @@ def json_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | 
 
 
 def unusable_words(unusable: UnusableLabels) -> str:
-    sentence = said(unusable.sentence)
-    if not unusable.proposal:
+    sentence, grades = said(unusable.sentence), quality.proposed_grades(unusable)
+    if not grades:
         return sentence
-    grades = ", ".join(f"{one_line(label)} = {grade}" for label, grade in unusable.proposal)
-    words = tr("{sentence} “cfbatch judgements grades JOB --accept” uses {grades}.")
-    return words.format(sentence=sentence, grades=grades)
+    words = worded("“cfbatch judgements grades JOB --accept” uses {grades}.", grades=grades)
+    return f"{sentence} {words}"
 
 
 def add_judgements_argument(parser: Parser) -> None:
@@ -155,58 +124,61 @@ async def run(call: Call) -> int | None:
     jobs = found_jobs(call, *call.jobs)
     if len({job.id for job in jobs}) < max(2, len(jobs)):
         raise usage_error("name_two_jobs_or_more_each")
-    comparison = await asyncio.to_thread(_read, call, jobs)
-    moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
+    runs = await asyncio.to_thread(read_runs, lambda job_id: JobFolder(call.paths.job(job_id)), jobs)
+    found = await asyncio.to_thread(compared.compare, runs)
+    moves = [compared.query_moves(found, other, top_k=top) for other in range(1, len(jobs))]
     book = await asyncio.to_thread(read_judgements, call)
-    evaluation = await asyncio.to_thread(evaluate, comparison.runs, comparison.joined, k=top, book=book)
-    report = Report(comparison, moves, evaluation, top, max(0, call.most), book)
+    evaluation = await asyncio.to_thread(evaluate, found.runs, found.joined, k=top, book=book)
+    report = Report(found, moves, evaluation, top, max(0, call.most), book)
     call.answer(report.facts() if call.json else None, report.lines(call.console.width))
     with listing(call.paths.unfinished):
         if texts is not None:
-            say_wrote(call.console, await asyncio.to_thread(write_texts, comparison, texts), texts)
+            say_wrote(call.console, await asyncio.to_thread(compared.write_texts, found, texts), texts)
         if queries is not None:
-            count = await asyncio.to_thread(write_queries, comparison, queries, top_k=top, evaluation=evaluation)
-            say_wrote(call.console, count, queries)
+            write = compared.write_queries
+            say_wrote(
+                call.console, await asyncio.to_thread(write, found, queries, top_k=top, evaluation=evaluation), queries
+            )
     if limit is None:
         return None
     status, sentence = check(evaluation, limit)
-    call.console.say(said(sentence))
+    call.console.say(sentence)
     return status
 
 
-def _read(call: Call, jobs: Sequence[Job]) -> Comparison:
-    return compare([read_run(JobFolder(call.paths.job(job.id)), job) for job in jobs])
-
-
-def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, Message]:
+def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, str]:
     """The status of the job that is worst off, and a sentence about it."""
     if evaluation is None or evaluation.measures_nothing:
-        words = message("nothing_is_judged_or_every_candidate")
+        words = tr("Nothing is judged, or every candidate has the same grade: nothing can be told.")
         return ExitStatus.TOO_FEW_JUDGED, words
     names = tuple(evaluation.runs[0].means)
-    metric = next((name for name in names if name.casefold() == limit.metric.casefold()), None)
+    wanted = limit.metric.casefold()
+    metric = next((name for name in names if wanted in (name.casefold(), quality.measure_name(name).casefold())), None)
     if metric is None:
-        listed = ", ".join(names)
-        raise usage_error("there_is_no_measure_name_there", name=limit.metric, names=listed)
-    shares = [run.judged_share for run in evaluation.runs]
-    least = min(shares)
-    if least < ENOUGH_JUDGED:
-        words = message("first_k_texts_job_job_only")
-        values = {"k": evaluation.k, "job": shares.index(least) + 1, "share": least, "needed": ENOUGH_JUDGED}
-        return ExitStatus.TOO_FEW_JUDGED, words.filled(**values)
+        raise usage_error("there_is_no_measure_name_there", name=limit.metric, names=", ".join(names))
+    if too_few := quality.too_few_judged(evaluation):
+        least = worded("{share} are needed.", share=percent(ENOUGH_JUDGED))
+        return ExitStatus.TOO_FEW_JUDGED, f"{too_few} {least}"
     results = []
-    for other, found in enumerate(answers(evaluation, metric), 2):
+    for other, found in enumerate(answers(evaluation, metric), 1):
+        allowed = number(limit.by, "g")
         if found.difference >= -limit.by:
-            status, verdict = ExitStatus.DONE, message("within_limit_is_allowed", limit=limit.by)
+            status, verdict = ExitStatus.DONE, worded("within the {limit} that is allowed", limit=allowed)
         elif found.is_seen and found.p < LEVEL:
-            status, verdict = ExitStatus.WORSE, message("worse_more_than_limit_allowed", limit=limit.by)
+            status, verdict = ExitStatus.WORSE, worded("worse by more than the {limit} allowed", limit=allowed)
         else:
-            status, verdict = ExitStatus.CANNOT_TELL, message("below_more_but_may_be_chance")
+            status, verdict = ExitStatus.CANNOT_TELL, tr("below by more, but that may be chance")
             if found.needed:
-                verdict = message("below_more_but_may_be", n=found.needed)
-        words = message("metric_job_job_changes_difference_p")
-        filled = words.filled(metric=metric, job=other, difference=found.difference, p=found.p, verdict=verdict)
-        results.append((status, filled))
+                verdict = worded("below by more, but that may be chance; judge about {n} more", n=found.needed)
+        words = worded(
+            "{metric} of job {job} changes by {difference} (p = {p}): {verdict}.",
+            metric=metric,
+            job=quality.letter(other),
+            difference=quality.signed(found.difference, "+.4f"),
+            p=number(found.p, ".3f"),
+            verdict=verdict,
+        )
+        results.append((status, words))
     order = (ExitStatus.WORSE, ExitStatus.CANNOT_TELL, ExitStatus.DONE)
     return min(results, key=lambda result: order.index(result[0]))
 
@@ -244,10 +216,11 @@ class Report:
                 for index, (run, joined) in enumerate(runs)
             ],
             "compared": {**size, "partial": comparison.is_partial},
-            "rbo_p": P,
+            "rbo_p": compared.P,
             "top_k": self.top_k,
             "with_first": [
-                {"job": run.job.id, **asdict(summary(moves)), "moved_most": self._most(moves)} for run, moves in others
+                {"job": run.job.id, **asdict(compared.summary(moves)), "moved_most": self._most(moves)}
+                for run, moves in others
             ],
             "evaluation": found,
             "answers": None if found is None else self._answers(found),
@@ -262,102 +235,64 @@ class Report:
                 "metric": name,
                 **asdict(answer),
                 "difference_is_seen": answer.is_seen,
-                "by_query": query_changes(self.comparison, found, number, name),
+                "by_query": compared.query_changes(self.comparison, found, other, name),
             }
-            for number, answer in enumerate(answers(found), 1)
+            for other, answer in enumerate(answers(found), 1)
         ]
 
     def lines(self, width: int) -> Iterator[str]:
-        comparison = self.comparison
-        if comparison.is_partial:
-            yield tr("Partial: not every context has a score. What all jobs have scored is compared.")
-            yield ""
-        jobs = []
-        for index, run in enumerate(comparison.runs, 1):
-            asked, scored = number(len(run.table.asked)), _of(run.scored, len(run.table))
-            jobs.append((f"{index}", asked, scored, run.job.model, run.job.name))
-        yield from table((tr("JOB"), tr("QUERIES"), tr("SCORES"), tr("MODEL"), tr("NAME")), jobs, width)
+        comparison, found = self.comparison, self.evaluation
+        if partial := quality.partial_words(comparison):
+            yield from (partial, "")
+        yield from _table(quality.job_titles(), quality.job_rows(comparison), width)
+        size = {"queries": len(comparison.queries), "texts": len(comparison.query)}
+        yield worded("Compared: {queries} queries with {texts} candidates that all have scored", **size)
         yield ""
-        yield worded(
-            "Compared: {queries} queries with {contexts} contexts that all have scored",
-            queries=len(comparison.queries),
-            contexts=len(comparison.query),
-        )
-        for index, joined in enumerate(comparison.joined[1:], 2):
-            yield worded(
-                "Matched 1 and {job}: queries {queries}; contexts {contexts} (never by their place)",
-                job=index,
-                queries=said(matched_words(joined.queries)),
-                contexts=said(matched_words(joined.texts)),
-            )
-        yield ""
-        top, rbo = worded("TOP {k}", k=self.top_k), worded("RBO (p={p})", p=number(P, "g"))
-        rows = []
-        for index, total in enumerate(map(summary, self.moves), 2):
-            counts = (_of(count, total.queries) for count in (total.other_first, total.unmoved))
-            rows.append((f"{index}", score_text(total.rbo), score_text(total.top), *counts))
-        yield from table((tr("JOB"), rbo, top, tr("ANOTHER FIRST"), tr("UNMOVED")), rows, width)
-        for index, moves in enumerate(self.moves, 2):
-            if most := self._most(moves):
-                yield ""
-                yield worded("Moved most from 1 to {job}:", job=index)
-                moved = []
-                for each in most:
-                    query = _query_words(each.id, each.text)
-                    moved.append((score_text(each.rbo), score_text(each.top), number(each.largest_change), query))
-                yield from table((tr("RBO"), top, tr("MOST RANKS"), tr("QUERY")), moved, width)
-        for index, run in enumerate(comparison.runs, 1):
+        letters = [quality.letter(index) for index in range(len(comparison.runs))]
+        rows = quality.overlap_rows(self.moves, self.top_k)
+        if found is not None:
+            rows = [*quality.measure_rows(found.runs, found.k), *rows]
+        yield from _table((tr("Measure"), *letters, tr("Meaning")), rows, width)
+        if found is not None:
+            yield one_line(quality.source_words(found, self.book))
+            yield from quality.remarks(found)
+        for index, run in enumerate(comparison.runs):
             if run.unusable is not None:
-                yield ""
-                yield worded("Job {job}: {sentence}", job=index, sentence=unusable_words(run.unusable))
-        if self.evaluation is not None:
-            yield ""
-            yield from self._metric_lines(self.evaluation, width)
+                yield worded("Job {job}: {sentence}", job=letters[index], sentence=unusable_words(run.unusable))
+        for index, moves in enumerate(self.moves, 1):
+            if most := self._most(moves):
+                yield from ("", worded("Moved most from A to {job}:", job=letters[index]))
+                moved = [(number(each.largest_change), _query_words(each.id, each.text)) for each in most]
+                yield from _table((tr("Most ranks"), tr("Query")), moved, width)
+        if found is not None and not found.measures_nothing:
+            yield from self._answer_lines(found, letters, width)
 
     def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
-        moved = [move for move in most_moved_first(moves) if move.largest_change]
+        moved = [move for move in compared.most_moved_first(moves) if move.largest_change]
         return moved[: self.most]
 
-    def _metric_lines(self, found: Evaluation, width: int) -> Iterator[str]:
-        names = tuple(found.runs[0].means)
-        yield worded(
-            "By {judgements} of {queries} queries ({left_out} without judgements left out, {conflicts} contexts"
-            " labelled differently; a query without an answer counts 0):",
-            judgements=one_line(said(judged_by(found, self.book))),
-            queries=len(found.queries),
-            left_out=found.left_out,
-            conflicts=found.conflicts,
-        )
-        titles = (tr("JOB"), *names, worded("JUDGED@{k}", k=found.k), tr("NO ANSWER"))
-        rows = []
-        for index, run in enumerate(found.runs, 1):
-            means = (local_signs(run.means[name].text()) for name in names)
-            rows.append((f"{index}", *means, percent(run.judged_share), number(run.without_answer)))
-        yield from table(titles, rows, width)
-        yield from map(said, remarks(found.runs))
-        if not any(run.has_contrast for run in found.runs):
-            return
-        for index, answer in enumerate(answers(found), 2):
-            yield ""
-            headline, *sentences = answer_words(answer, message("job_number", number=index), names[0])
+    def _answer_lines(self, found: Evaluation, letters: Sequence[str], width: int) -> Iterator[str]:
+        metric = next(iter(found.runs[0].means))
+        for index, answer in enumerate(answers(found), 1):
+            headline, *sentences = quality.answer_words(answer, letters[index], metric)
             p = "" if answer.low is None else f" p = {number(answer.p, '.3f')}."
-            yield f"{said(headline)}. {' '.join(map(said, filter(None, sentences)))}{p}"
-            changes = query_changes(self.comparison, found, index - 1, names[0])
+            yield from ("", f"{headline}. {' '.join(filter(None, sentences))}{p}")
+            changes = compared.query_changes(self.comparison, found, index, metric)
             rows = [
                 (
                     score_text(each.value),
                     score_text(each.other_value),
-                    number(each.difference, "+.4f"),
+                    quality.signed(each.difference, "+.4f"),
                     one_line(each.text),
                 )
                 for each in sorted(changes, key=lambda each: -abs(each.difference))[: self.most]
                 if abs(each.difference) > _SHOWN
             ]
-            yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), rows, width)
+            yield from _table(("A", letters[index], tr("Difference"), tr("Query")), rows, width)
 
 
-def _of(some: int, all_: int) -> str:
-    return worded("{n} of {all}", n=some, all=all_)
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    return table([title.upper() for title in titles], [[one_line(cell) for cell in each] for each in rows], width)
 
 
 def _query_words(query_id: str, text: str) -> str:

@@ -30,7 +30,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.printing import escaped, put
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.words.figures import filled, one_line, plural, usage_error
+from cfbatch_gui.words.figures import filled, one_line, told, usage_error
 from cfbatch_gui.words.languages import said, tr
 
 WIDTH_WITHOUT_TERMINAL = 100
@@ -133,8 +133,9 @@ class Console:
     def say(self, text: str, **values: object) -> None:
         self._say(f"{filled(text, values) if values else text}\n")
 
-    def say_count(self, count: int, one: str, many: str, **others: object) -> None:
-        self.say(plural(count, one, many, **others))
+    def tell(self, code: str, /, **values: object) -> None:
+        """Say a sentence of resources/sentences.txt."""
+        self.say(told(code, **values))
 
     def say_error(self, error: UserError) -> None:
         self.say(f"cfbatch: {one_line(said(error.message), 10_000)}")
@@ -222,12 +223,19 @@ def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
-    """Columns are as wide as their longest text; the last one gets the rest of the line. Nothing without rows."""
-    lines = [[elided(cell, 1000) for cell in line] for line in (titles, *rows)]
-    *wide, _ = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
-    rest = max(20, width - sum(wide) - 2 * len(wide))
-    if len(lines) > 1:
-        yield from ("  ".join(map(padded, line, (*wide, rest))).rstrip() for line in lines)
+    """Columns as wide as their longest text, without those that have none; the last one gets the rest of the line."""
+    columns = [column for column in zip(titles, *rows, strict=True) if any(column[1:])]
+    shown = [[elided(cell, 1000) for cell in column] for column in columns]
+    wide = [max(map(width_of, column)) for column in shown]
+    wide[-1:] = [max(20, width - sum(wide[:-1]) - 2 * len(wide[:-1]))]
+    for line in zip(*shown, strict=True):
+        yield "  ".join(map(padded, line, wide)).rstrip()
+
+
+def listed(rows: Sequence[Sequence[tuple[str, str]]], width: int) -> Iterator[str]:
+    """A table of rows that name their columns."""
+    titles = [name.upper() for name, _ in rows[0]] if rows else ()
+    return table(titles, [[words for _, words in row] for row in rows], width)
 
 
 def _silence(stream: TextIO) -> None:
@@ -250,7 +258,7 @@ def agreed(console: Console, is_said: bool) -> bool:
     with handled_signals(_end_prompt):
         if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):
             return True
-    console.say(tr("Nothing was sent."))
+    console.tell("nothing_was_sent")
     return False
 
 

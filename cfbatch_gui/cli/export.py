@@ -15,12 +15,11 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.verifying import complete_results
-from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, Target, export, target_for
+from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 from cfbatch_gui.words.figures import plural, usage_error
-from cfbatch_gui.words.languages import tr
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -36,7 +35,8 @@ def add_arguments(parser: Parser) -> None:
         --top-k K  of each query, only ranks up to K; ties stay
         --separator S  between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are
             written here, a semicolon where they have a comma); between semicolons numbers have a decimal comma
-        --numbers  also the numbers of the vectors, a column for each, in Excel and CSV for Excel
+        --numbers  in Excel, also the numbers of the vectors, a column for each
+        --own-order  in Excel, all rows and columns of a ranking in the order of its file, with rank and score added
         --changed-since JOB  only what is new or changed since this earlier job; what is gone is listed in a file beside
             each
         --threshold SCORE  only scores from this one on
@@ -60,6 +60,7 @@ async def run(call: Call) -> int:
         threshold=call.threshold,
         columns=call.columns,
         has_numbers=call.numbers,
+        in_own_order=call.own_order,
     )
     if job.has_results:
         await asyncio.to_thread(complete_results, folder, job)
@@ -77,13 +78,12 @@ async def run(call: Call) -> int:
                     write = partial(export, folder, job, path, target, options=options, note=note, connection=title)
                     say_file(call.console, await asyncio.to_thread(write))
             if changed and not changed.items:
-                call.console.say(tr("Nothing is new or changed, so {path} was not written."), path=path)
+                call.console.tell("nothing_is_new_or_changed_path", path=path)
             if changed and removed:
                 gone = plural(len(changed.removed), "{n} row is gone", "{n} rows are gone")
-                call.console.say(tr("{gone}, as is listed in {path}"), gone=gone, path=removed)
+                call.console.tell("gone_is_listed_path", gone=gone, path=removed)
     if job.batches_done < len(job.batches):
-        sentence = tr("The job is not whole: {done} of {n} batches are done.")
-        call.console.say(sentence, done=job.batches_done, n=len(job.batches))
+        call.console.tell("job_is_not_whole_done_n", done=job.batches_done, n=len(job.batches))
         return ExitStatus.FAILED
     return ExitStatus.DONE
 
@@ -101,9 +101,12 @@ def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
     if (call.top_k is not None or call.threshold is not None) and not has_limits:
         raise usage_error("top_k_threshold_no_use_here")
-    if call.numbers and not any(target.can_have_numbers for target in targets):
-        raise usage_error("numbers_no_use_here_is_vectors")
-    if call.separator and not any(target.preset is Preset.EXCEL for target in targets):
+    has_workbook = any(target.is_workbook for target in targets)
+    if call.numbers and not (has_workbook and kind is Kind.EMBED):
+        raise usage_error("numbers_no_use_here_is")
+    if call.own_order and not (has_workbook and kind is Kind.RANK):
+        raise usage_error("own_order_no_use_here_is")
+    if call.separator and not any(target.has_separator for target in targets):
         raise usage_error("separator_no_use_here_is_csv")
 
 

@@ -18,12 +18,13 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements import files
 from cfbatch_gui.core.judgements.book import Book, Shelf, Tally, disagreeing
-from cfbatch_gui.core.judgements.session import agreement_words, between_judges, with_themselves
+from cfbatch_gui.core.judgements.session import between_judges, with_themselves
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.quality import agreement_words, import_words
 
 _FORMS: Final = message("files_can_be_read_written_trec")
 
@@ -78,12 +79,9 @@ async def _import(call: Call) -> int:
     bad = len(found.bad)
     if call.json:
         call.console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": bad})
-    for words in files.import_words(done, one_line(book.name), has_job=job is not None):
-        call.console.say(said(words))
+    call.console.say(import_words(done, one_line(book.name), has_job=job is not None))
     if bad:
-        left_out = plural(
-            bad, "{n} line left out, which is no judgement.", "{n} lines left out, which are no judgements."
-        )
+        left_out = told("n_lines_left_out_are_no", n=bad)
         call.console.say(left_out)
     return ExitStatus.FAILED if bad else ExitStatus.DONE
 
@@ -93,7 +91,7 @@ async def _export(call: Call) -> None:
     with closing(_shelf(call)) as shelf, listing(call.paths.unfinished):
         book = shelf.book(call.book or "")
         count = await asyncio.to_thread(_write, call, book, job)
-    call.console.say_count(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=call.file)
+    call.console.tell("wrote_n_judgements_path", n=count, path=call.file)
 
 
 def _shelf(call: Call) -> Shelf:
@@ -137,7 +135,7 @@ async def _grades(call: Call) -> None:
                 raise usage_error("nothing_can_be_proposed_labels_job")
             chosen = dict(unusable.proposal)
         elif unusable is not None:
-            call.console.say(tr("{sentence}."), sentence=unusable_words(unusable))
+            call.console.say(unusable_words(unusable))
         if call.use or call.accept or call.forget:
             await asyncio.to_thread(keep_grades, folder, chosen)
     grades = sorted(chosen.items(), key=lambda pair: pair[1])
@@ -163,13 +161,9 @@ def _lines_of_book(book: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield tr("Judged"), worded("{texts} texts for {queries} queries, by {judges} judges", **judged)
     yield tr("Cannot tell"), number(tally.untold)
     if book["between_judges"].pairs:
-        yield tr("Judges"), said(agreement_words(book["between_judges"]))
+        yield tr("Judges"), agreement_words(book["between_judges"])
     if book["with_themselves"].pairs:
-        yield tr("Shown again"), said(agreement_words(book["with_themselves"]))
+        yield tr("Shown again"), agreement_words(book["with_themselves"])
     if book["disagreements"]:
-        to_settle = plural(
-            book["disagreements"],
-            "{n} disagreement, in the window under “Judge its texts…”",
-            "{n} disagreements, in the window under “Judge its texts…”",
-        )
+        to_settle = told("n_disagreements_window_under_judge_texts", n=book["disagreements"])
         yield tr("To settle"), to_settle

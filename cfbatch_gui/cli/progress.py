@@ -1,113 +1,13 @@
-"""The progress of jobs, for people, and where the answers that the user's account collects are."""
+"""The progress of jobs, for people."""
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from enum import StrEnum
-from typing import Final
+from collections.abc import Callable
 
 from cfbatch_gui.cli.console import Console, width_of
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress, has_copies
-from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.words.figures import number, plural, worded
+from cfbatch_gui.core.jobs.states import BatchState, Job, account_progress
+from cfbatch_gui.words.figures import plural, worded
+from cfbatch_gui.words.jobs import is_over, progress_words
 from cfbatch_gui.words.languages import said, tr
-
-FINAL: Final = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
-
-
-class Place(StrEnum):
-    """Of the answer to a batch that was handed over and is not here."""
-
-    AT_SERVICE = "at_service"
-    IN_ACCOUNT = "in_account"
-
-
-_STATES: Final[dict[BatchState | Place, Message]] = {
-    BatchState.PLANNED: message("send"),
-    BatchState.SENDING: message("sending"),
-    BatchState.QUEUED: message("queued"),
-    BatchState.RUNNING: message("running"),
-    Place.AT_SERVICE: message("service"),
-    Place.IN_ACCOUNT: message("waiting_your_account"),
-    BatchState.COLLECTING: message("collecting"),
-    BatchState.DONE: message("done"),
-    BatchState.FAILED: message("failed"),
-    BatchState.GONE: message("no_longer_known_service"),
-    BatchState.OUTCOME_UNKNOWN: message("outcome_unknown"),
-    BatchState.DISMISSED: message("dismissed"),
-}
-
-
-def place_of(batch: Batch) -> Place | None:
-    """None for a batch that the account does not collect, or whose answer is here."""
-    if not batch.is_handed_over or batch.state is BatchState.COLLECTING:
-        return None
-    return Place.IN_ACCOUNT if batch.is_in_account else Place.AT_SERVICE
-
-
-def state_words(batch: Batch) -> str:
-    return said(_STATES[place_of(batch) or batch.state])
-
-
-def uses_account(job: Job) -> bool:
-    return bool(job.account_problem) or any(batch.handed_over_at for batch in job.batches)
-
-
-def account_line(job: Job, most: int = 5) -> str:
-    """Such as "1 waiting in your account, 2.5 MB · 40 at the service · 3 here"."""
-    found = account_progress(job)
-    waiting = worded("waiting in your account, {size} MB", size=number(found.bytes_in_account / 1e6, ",.1f"))
-    parts = (
-        (found.in_account, waiting),
-        (found.at_service, said(_STATES[Place.AT_SERVICE])),
-        (found.here, tr("here")),
-        (found.direct, tr("asked for by this computer")),
-        (found.to_send, said(_STATES[BatchState.PLANNED])),
-    )
-    return " · ".join(f"{number(count)} {words}" for count, words in parts[:most] if count)
-
-
-def account_cell(job: Job) -> str:
-    """The same without what is here or needs this computer; "" for finished jobs."""
-    if not uses_account(job) or job.state in FINAL:
-        return ""
-    stopped = tr("stopped", "collecting") if job.account_problem else ""
-    return " · ".join(filter(None, (account_line(job, 2), stopped)))
-
-
-def problem_line(job: Job) -> str:
-    """Why the account does not collect what it was to collect, and what to do; "" when it does."""
-    if not job.account_problem:
-        return ""
-    if job.state in FINAL:
-        return said(job.account_problem)
-    words = tr("{sentence} “cfbatch resume {id} --collect-in-account” hands the job over again.")
-    return words.format(sentence=said(job.account_problem), id=job.id)
-
-
-def facts_of_account(job: Job) -> Iterator[tuple[str, str]]:
-    """Pairs of label and text; some texts are empty."""
-    if not uses_account(job):
-        return
-    yield tr("Account"), account_line(job)
-    yield tr("Problem"), problem_line(job)
-    if job.state in FINAL and has_copies(job):
-        yield tr("Copies"), worded("in your account; “cfbatch account clear {id}” deletes them", id=job.id)
-
-
-def json_of_account(job: Job) -> dict[str, object] | None:
-    """Counts of batches; None for a job that the account has nothing to do with."""
-    if not uses_account(job):
-        return None
-    found = account_progress(job)
-    return {
-        **asdict(found),
-        "lid_may_close": found.lid_may_close,
-        "problem": str(job.account_problem) or None,
-        "has_copies": has_copies(job),
-    }
-
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
@@ -167,8 +67,10 @@ class Progress:
         self._jobs, self._shown = {}, ""
 
     def _say_problem(self, job: Job, *, before: str) -> None:
-        if job.account_problem != before and job.state not in FINAL and (line := problem_line(job)):
-            self._say(line)
+        """Why the account does not collect what it was to collect, and what to do."""
+        if job.account_problem and job.account_problem != before and not is_over(job):
+            words = tr("{sentence} “cfbatch resume {id} --collect-in-account” hands the job over again.")
+            self._say(words.format(sentence=said(job.account_problem), id=job.id))
 
     def _say(self, text: str) -> None:
         if self.console.is_interactive and self._shown:
@@ -179,7 +81,7 @@ class Progress:
         batches = [batch for job in self._jobs.values() for batch in job.batches]
         if batches:
             done = sum(batch.state is BatchState.DONE for batch in batches)
-            self.show(describe(batches), done / len(batches))
+            self.show(progress_words(batches), done / len(batches))
 
     def _draw(self, text: str, share: float | None = None) -> None:
         self._shown = text
@@ -188,26 +90,6 @@ class Progress:
         if share is not None and bar >= _LEAST_BAR:
             text = _with_bar(share, text, bar)
         self.console.draw(text)
-
-
-def describe(batches: Sequence[Batch]) -> str:
-    """Such as "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
-    counts = Counter(place_of(batch) or batch.state for batch in batches)
-    done = number(counts[BatchState.DONE])
-    parts = [plural(len(batches), "{done} of {n} batch done", "{done} of {n} batches done", done=done)]
-    parts += [
-        f"{number(counts[state])} {said(words)}"
-        for state, words in _STATES.items()
-        if counts[state] and state is not BatchState.DONE
-    ]
-    parts += _unknown_words(batches)
-    hindrance = next((batch.error for batch in batches if batch.error and not batch.state.is_final), "")
-    return " · ".join([*parts, said(hindrance)] if hindrance else parts)
-
-
-def _unknown_words(batches: Sequence[Batch]) -> list[str]:
-    words = {batch.service_word for batch in batches if batch.state.is_at_service} - {"", *BatchState}
-    return [worded("the service says “{word}”", word=word) for word in sorted(words)]
 
 
 def _with_bar(share: float, text: str, width: int) -> str:

@@ -40,7 +40,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.packing import ProblemCount
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.words.figures import usage_error, worded
+from cfbatch_gui.words.figures import told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 STANDARD_INPUT = Path("-")
@@ -63,7 +63,7 @@ def add_input_arguments(parser: Parser) -> None:
     parser.add_options(
         """
         file FILE  {formats}, packed or not; a folder; “-” for standard input
-        second [FILE2]  one set of contexts for every query
+        second [FILE2]  one set of candidates for every query
         """,
         formats=", ".join(map(said, listed_formats())),
     )
@@ -81,7 +81,7 @@ def add_sent_arguments(parser: Parser) -> None:
 def add_reading_arguments(parser: Parser) -> None:
     parser.one_of(
         """
-        --rank  order contexts by query
+        --rank  order candidates by query
         --embed  turn texts into vectors
         """,
         {
@@ -174,8 +174,7 @@ _MANY = 100_000  # texts whose tokens are counted in more than a moment
 def say_count(console: Console, texts: int) -> None:
     """What was read, before the texts are counted."""
     if texts >= _MANY:
-        words = tr("{n} texts or pairs in all. Counting tokens takes a while; Ctrl+C stops it.")
-        console.say(words, n=texts)
+        console.tell("n_texts_or_pairs_all_counting", n=texts)
 
 
 def words_of_rule(rule: CandidateRule) -> str:
@@ -193,10 +192,8 @@ class Inputs(AttachedInput):
     def guesses(self) -> Iterator[str]:
         for source in self.sources:
             if source.is_encoding_guessed:
-                yield worded(
-                    "{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.",
-                    name=source.path.name,
-                    encoding=said(shown_name(source.encoding)),
+                yield told(
+                    "name_is_read_encoding_our_guess", name=source.path.name, encoding=said(shown_name(source.encoding))
                 )
 
 
@@ -343,14 +340,8 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
     left_out = sum(each.count for each in found if each.kind is ProblemKind.DOUBTFUL_ROW)
     if status is not ExitStatus.DONE or not left_out or call.doubtful is not None:
         return status
-    call.console.say_count(
-        left_out,
-        "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-        " “--doubtful skip” leaves them out with exit status {done}.",
-        "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-        " “--doubtful skip” leaves them out with exit status {done}.",
-        failed=f"{ExitStatus.FAILED:d}",
-        done=f"{ExitStatus.DONE:d}",
+    call.console.tell(
+        "n_doubtful_rows_are_left_out", n=left_out, failed=f"{ExitStatus.FAILED:d}", done=f"{ExitStatus.DONE:d}"
     )
     return ExitStatus.FAILED
 

@@ -7,14 +7,13 @@ from cfbatch_gui.cli import working
 from cfbatch_gui.cli.console import Call, ExitStatus, status_of_error, worst_of
 from cfbatch_gui.cli.jobs import lines_of_jobs, summary_of
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.progress import FINAL
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.words.figures import usage_error
-from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.jobs import is_over
 
 
 def add_arguments(parser: Parser) -> None:
@@ -34,7 +33,7 @@ async def run(call: Call) -> int:
         if work.folder_was and program.store.holds_back:
             await program.settle_doubt(FolderAnswer(work.folder_was))
         elif work.folder_was:
-            console.say(tr("Nobody asks whether this data folder was moved or copied: --folder-was changes nothing."))
+            console.tell("nobody_asks_whether_data_folder_was")
         if work.failed and not work.job:
             raise usage_error("say_whose_failed_requests_are_be")
         if work.collect_in_account is not None and not work.job:
@@ -60,11 +59,10 @@ async def _resume_all(work: Work) -> int:
     program, console = work.program, work.console
     waiting = [job for job in program.ledger.jobs() if job.paused_because in WAITS_FOR_WORD]
     for job in waiting:
-        words = tr("Job {id} waits for your word: “cfbatch resume {id}” sends what it shows as not sent.")
-        console.say(words, id=job.id)
+        console.tell("job_id_waits_your_word_cfbatch", id=job.id)
     jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(work, job)]
     if not (jobs or waiting):
-        console.say(tr("There is nothing to resume: every job that was sent is finished."))
+        console.tell("there_is_nothing_resume_every_job")
     jobs = await _carry_on(work, *jobs)
     statuses = [_concluded(work, job) for job in jobs]
     lines = lines_of_jobs(jobs, console.width, program.address_book.title)
@@ -75,7 +73,7 @@ async def _resume_all(work: Work) -> int:
 async def _carry_on(work: Work, *jobs: Job) -> Sequence[Job]:
     """Until each job is final, needs the user, or may be left. Raises UsageError when one cannot be."""
     program = work.program
-    unfinished = [job for job in jobs if job.state not in FINAL]
+    unfinished = [job for job in jobs if not is_over(job)]
     working.check_may_leave(work, *unfinished)
 
     def may_leave(job: Job) -> bool:
@@ -99,9 +97,7 @@ def _is_unfinished(work: Work, job: Job) -> bool:
     """The job is not final, or a file that was asked for has not been written."""
     if job.state is JobState.DRAFT or job.paused_because in WAITS_FOR_WORD:
         return False
-    return job.state not in FINAL or (
-        job.state in working.WITH_RESULTS and bool(working.owed(work.program.folder(job.id)))
-    )
+    return not is_over(job) or (job.state in working.WITH_RESULTS and bool(working.owed(work.program.folder(job.id))))
 
 
 def _concluded(work: Work, job: Job) -> ExitStatus:

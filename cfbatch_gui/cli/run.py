@@ -15,6 +15,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.words import plans
 from cfbatch_gui.words.figures import plural
 from cfbatch_gui.words.languages import said, tr
 
@@ -124,9 +125,9 @@ def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Plan) -> 
     else:
         sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
         if preflight.synchronous_sentence and console.is_interactive:
-            console.say(tr("{sentence} Use --at-once."), sentence=said(preflight.synchronous_sentence))
+            console.tell("sentence_use_once", sentence=said(preflight.synchronous_sentence))
     words = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
     if job.connection == PRACTICE.id:
         words = tr("Job {id}: {sends}, {tokens} tokens.")
-    tokens, price = working.tokens_words(preflight), working.price_words(preflight)
+    tokens, price = plans.tokens_words(preflight), working.price_words(preflight)
     console.say(words, id=job.id, sends=sends, tokens=tokens, price=price)

@@ -41,7 +41,8 @@ from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.words.figures import number, percent, plural, usage_error, worded
+from cfbatch_gui.words import plans
+from cfbatch_gui.words.figures import number, plural, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
@@ -67,8 +68,7 @@ async def opened(call: Call) -> AsyncIterator[Work]:
         for sentence in (*program.damage, *await program.check_books()):
             call.console.say(said(sentence))
         if program.store.holds_back:
-            words = tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
-            call.console.say(words, sentence=said(HELD_BACK))
+            call.console.tell("sentence_say_cfbatch_resume_folder_was", sentence=said(HELD_BACK))
         yield Work(**vars(call), program=program, progress=progress)
     finally:
         await program.close()
@@ -131,11 +131,7 @@ def read_address_book(call: Call) -> AddressBook:
 async def say_where(work: Work, name: str, secret_id: str) -> None:
     """On a system without a keyring: which environment variable to set."""
     if await work.program.credentials.token_source(secret_id, check=check_secret) is TokenSource.SESSION:
-        words = tr(
-            "There is no keyring on this computer, so the secret is gone when this command ends. Set the environment"
-            " variable {variable} to it before you use “{name}”."
-        )
-        work.console.say(words, variable=variable_of(secret_id), name=name)
+        work.console.tell("there_is_no_keyring_on", variable=variable_of(secret_id), name=name)
 
 
 async def usable_connection(work: Work, asked_for: str | None) -> str:
@@ -171,7 +167,7 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
     console.say(sentence(job) if left is None else _leaving_sentence(job, left))
     paths = owed(folder)
     if paths and (left is not None or job.state not in WITH_RESULTS):
-        console.say(tr("Not written yet: {paths}."), paths=", ".join(map(str, paths)))
+        console.tell("not_written_yet_paths", paths=", ".join(map(str, paths)))
     elif paths:
         complete_results(folder, job)
         for index, path in enumerate(paths, start=1):
@@ -221,7 +217,7 @@ def sentence(job: Job) -> str:
 
 
 def say_wrote(console: Console, rows: int, path: Path) -> None:
-    console.say_count(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path)
+    console.tell("wrote_n_rows_path", n=rows, path=path)
 
 
 def say_file(console: Console, file: Exported) -> None:
@@ -337,20 +333,9 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
     if status is ExitStatus.OUTCOME_UNKNOWN:
         return sentence(job)
     if status is ExitStatus.NOT_LEFT:
-        return worded(
-            "Job {id} was not left, as your account does not collect all of its answers: this computer is still needed."
-            " “cfbatch resume {id}” goes on with it.",
-            id=job.id,
-        )
+        return told("job_id_was_not_left_your", id=job.id)
     found = account_progress(job)
-    return plural(
-        found.in_account + found.at_service,
-        "Your account collects the answers of job {id}, to {n} batch. You may turn this computer off; “cfbatch resume"
-        " {id}” fetches them.",
-        "Your account collects the answers of job {id}, to {n} batches. You may turn this computer off; “cfbatch resume"
-        " {id}” fetches them.",
-        id=job.id,
-    )
+    return told("your_account_collects_answers_job_id", n=found.in_account + found.at_service, id=job.id)
 
 
 def add_budget_argument(parser: Parser) -> None:
@@ -385,18 +370,12 @@ def _with_the_way_out(sentence: str) -> Message:
     return message("sentence_nothing_was_sent_allow_more", sentence=sentence)
 
 
-def tokens_words(preflight: Plan) -> str:
-    """Such as "10 to 14"."""
-    low, high = preflight.tokens_low, preflight.tokens_high
-    return worded("{low} to {high}", low=low, high=high) if low != high else number(low)
-
-
 def price_words(preflight: Plan) -> str:
     """Such as "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high
     if not high.is_listed:
         return most_words(high)
-    return worded("{price}, {share} of a day's free use", price=most_words(high), share=share_words(high))
+    return worded("{price}, {share} of a day's free use", price=most_words(high), share=plans.share_words(high))
 
 
 def most_words(price: Price, digits: int = 2) -> str:
@@ -407,14 +386,6 @@ def most_words(price: Price, digits: int = 2) -> str:
     if price.dollars < least:
         words = tr("less than ${amount}")
     return words.format(amount=number(max(price.dollars, least), f",.{digits}f"))
-
-
-def share_words(price: Price) -> str:
-    """Such as "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
-    share = price.share_of_free_day
-    if share >= 0.001 or not share:
-        return percent(share, ".1%")
-    return worded("less than {share}", share=percent(0.001, ".1%"))
 
 
 def add_reuse_arguments(parser: Parser) -> None:

@@ -22,7 +22,6 @@ from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.reuse import NOTHING, Numbers, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.exports.csv_tables import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -89,7 +88,7 @@ def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
     ours, theirs, are_by_id = _both(newer, earlier)
     at = places(ours.names, theirs.names)
     is_known = at >= 0
-    is_same = is_known & np.all(ours.content == theirs.content[at], axis=1) if len(theirs.item) else is_known
+    is_same = is_known & (ours.content == theirs.content[at]) if len(theirs.item) else is_known
     # An item of the earlier version becomes one of the newer, so that both counts add up.
     is_free = np.ones(len(theirs.item), np.bool_)
     is_free[at[is_same]] = False
@@ -150,16 +149,16 @@ def _names(database: sqlite3.Connection, *, by_text: bool, by_query: bool) -> Ha
 
 
 def _hashes(database: sqlite3.Connection, statement: str) -> Hashes:
-    rows, found = database.execute(statement), [np.zeros((0, 2), np.uint64)]
+    rows, found = database.execute(statement), [np.zeros(0, np.uint64)]
     while block := rows.fetchmany(_BLOCK):
         found.append(hashes_of([text for (text,) in block]))
     return np.concatenate(found)
 
 
 def _numbered(names: Hashes) -> Hashes:
-    order = np.lexsort((np.arange(len(names)), names[:, 1], names[:, 0]))
+    order = np.argsort(names, kind="stable")
     sorted_names = names[order]
-    is_first = np.concatenate(([True], np.any(sorted_names[1:] != sorted_names[:-1], axis=1)))[: len(names)]
+    is_first = np.concatenate(([True], sorted_names[1:] != sorted_names[:-1]))[: len(names)]
     if is_first.all():
         return names
     starts = np.flatnonzero(is_first)
@@ -168,7 +167,7 @@ def _numbered(names: Hashes) -> Hashes:
     counts[order] = before.astype(np.uint64)
     is_again = counts > 0
     found = names.copy()
-    found[is_again] = mixed(names[is_again], np.stack((counts[is_again], counts[is_again]), axis=1))
+    found[is_again] = mixed(names[is_again], counts[is_again])
     return found
 
 
@@ -429,7 +428,7 @@ def removed_list(found: ChangedSince, path: Path) -> Iterator[Path | None]:
 
     Raises UsageError for another file of that name, DiskFull.
     """
-    target, dialect = removed_path(path), Dialect(ExportOptions())
+    target, dialect = removed_path(path), Dialect()
     header = dialect.encode([_COLUMNS])
     if target.exists() and not _begins_with(target, header):
         raise UsageError(message("name_is_way_what_is_gone", name=target.name))

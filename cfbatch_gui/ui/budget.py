@@ -1,21 +1,19 @@
 """The amounts that may be spent without asking again, and the question before anything is sent above them."""
 
-from collections.abc import Callable
+import math
 from dataclasses import replace
+from typing import Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QWidget
+from PySide6.QtCore import QLocale, Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.theme import SMALL, scaled
+from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
 from cfbatch_gui.words.languages import said, tr
-
-_MOST = 10_000_000.0
 
 
 class BudgetFields(QWidget):
@@ -27,12 +25,11 @@ class BudgetFields(QWidget):
         super().__init__()
         self._budget = Budget()
         self.setAccessibleName(self.tr("Ask before spending more than"))
-        self.a_job = _Amount(self.tr("no limit"), self.tr("Budget for a job"))
-        self.a_day = _Amount(self.tr("no limit"), self.tr("Budget for a day"))
+        self.a_job, self.a_day = _amount(self.tr("Budget for a job")), _amount(self.tr("Budget for a day"))
         units = ((self.tr("dollars"), "dollars"), (self.tr("neurons"), "neurons"))
-        self.unit = Choice(self.tr("Unit of the budget"), units, self._changing("unit"))
-        self.a_job.valueChanged.connect(self._changing("a_job"))
-        self.a_day.valueChanged.connect(self._changing("a_day"))
+        self.unit = Choice(self.tr("Unit of the budget"), units, lambda unit: self._change(unit=unit))
+        self.a_job.editingFinished.connect(lambda: self._change(a_job=_read(self.a_job, self._budget.a_job)))
+        self.a_day.editingFinished.connect(lambda: self._change(a_day=_read(self.a_day, self._budget.a_day)))
         self.setLayout(
             Flow(
                 boxed(row(self.a_job, Label(self.tr("per job,")))),
@@ -41,43 +38,44 @@ class BudgetFields(QWidget):
         )
 
     def show_budget(self, budget: Budget) -> None:
+        """What is being typed stays."""
         self._budget = budget
         self.unit.set_value(budget.unit)
         for field, amount in ((self.a_job, budget.a_job), (self.a_day, budget.a_day)):
-            field.show_amount(amount, decimals=2 if budget.unit == "dollars" else 0)
+            if not (field.hasFocus() and field.isModified()):
+                field.setText(_shown(amount) if amount else "")
 
-    def _changing(self, name: str) -> Callable[[object], None]:
-        def change(value: object) -> None:
-            budget = replace(self._budget, **{name: value})  # type: ignore[arg-type]  # the names of its fields
-            if budget != self._budget:
-                self._budget = budget
-                self.budget_chosen.emit(budget)
-
-        return change
+    def _change(self, **changes: Any) -> None:
+        budget = replace(self._budget, **changes)
+        is_other = budget != self._budget
+        self.show_budget(budget)
+        if is_other:
+            self.budget_chosen.emit(budget)
 
 
-class _Amount(QDoubleSpinBox):
-    def __init__(self, nothing: str, name: str) -> None:
-        super().__init__()
-        self.setRange(0.0, _MOST)
-        self.setSpecialValueText(nothing)
-        self.setAccessibleName(name)
-        self.setKeyboardTracking(False)
-        self.setFixedWidth(scaled(96))
-        self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
+def _amount(name: str) -> QLineEdit:
+    field = QLineEdit()
+    field.setPlaceholderText(tr("no limit"))
+    field.setAccessibleName(name)
+    field.setFixedWidth(scaled(96))
+    return field
 
-    def show_amount(self, amount: float, *, decimals: int) -> None:
-        """Without a signal, and with more than `decimals` decimals if the amount needs them."""
-        while decimals < 6 and round(amount, decimals) != amount:
-            decimals += 1
-        self.blockSignals(True)
-        self.setDecimals(decimals)
-        self.setSingleStep(1.0 if decimals > 0 else 1_000.0)
-        self.setValue(amount)
-        self.blockSignals(False)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()  # a page that scrolls under the mouse must not change an amount
+def _shown(amount: float) -> str:
+    locale = QLocale()
+    locale.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
+    return locale.toString(amount, "f", QLocale.FloatingPointPrecisionOption.FloatingPointShortest)
+
+
+def _read(field: QLineEdit, before: float) -> float:
+    """0.0 for an empty field; what is no amount leaves the one before. Comma and point are both the decimal sign."""
+    field.setModified(False)
+    text = field.text().strip().replace(",", ".")
+    try:
+        amount = float(text or 0.0)
+    except ValueError:
+        return before
+    return amount if 0 <= amount < math.inf else before
 
 
 async def may_cost(page: QWidget, why: str) -> bool:

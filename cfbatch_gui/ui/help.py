@@ -111,11 +111,12 @@ class _Page(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         if kind != QTextDocument.ResourceType.ImageResource.value:
             return None
-        path = QUrl(name).path()
         shade = "dark" if theme.colour("window").lightness() < 128 else "light"
-        try:
-            image = QImage(str(resource(f"help/pictures/{path}-{shade}.png")))
-        except FileNotFoundError:
+        file = f"{QUrl(name).path()}-{shade}.png"
+        image = QImage(str(resource("help/pictures") / language_in_use().code / file))
+        if image.isNull():
+            image = QImage(str(resource("help/pictures") / file))
+        if image.isNull():
             return None
         room = max(200, self.width() - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width())
         return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any, Protocol
 
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
@@ -17,7 +18,7 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
 
-def can_be_compared(job: Job) -> bool:
+def can_be_judged(job: Job) -> bool:
     return job.kind is Kind.RANK and job.has_results
 
 
@@ -31,50 +32,49 @@ _LONGEST_NAME = 40  # characters of a job's name in a menu
 _MOST_IN_USE = 90  # characters of the tags that are named in the dialog
 
 
+class Desk(Protocol):
+    """The window with its pages, as far as it is needed here."""
+
+    program: Program
+    tasks: Tasks
+    notices: Notices
+    window: Any
+
+    def show_jobs(self) -> None: ...
+    def open_job(self, job_id: str) -> None: ...
+    def show_changed(self, job: Job) -> None: ...
+    def compare(self, *job_ids: str) -> None: ...
+    def judge(self, *job_ids: str) -> None: ...
+    def export(self, job_id: str) -> None: ...
+
+
 class JobActions:
-    """What the user wants of jobs, in the list and on a page; `compare` with the id of one job asks for others.
+    """What the user wants of jobs, in the list and on a page."""
 
-    `changed` is called with every job that was renamed, tagged, archived or taken out of the archive.
-    """
+    def __init__(self, desk: Desk) -> None:
+        self._program, self._tasks, self._notices, self._window = desk.program, desk.tasks, desk.notices, desk.window
+        self._show_jobs, self._open_job, self._changed = desk.show_jobs, desk.open_job, desk.show_changed
+        self.compare, self.judge, self.export = desk.compare, desk.judge, desk.export
 
-    def __init__(
-        self,
-        program: Program,
-        tasks: Tasks,
-        notices: Notices,
-        window: QWidget,
-        *,
-        show_jobs: Callable[[], object],
-        open_job: Callable[[str], object],
-        changed: Callable[[Job], object],
-        compare: Callable[..., object],
-        judge: Callable[..., object],
-        export: Callable[[str], object],
-    ) -> None:
-        self._program, self._tasks, self._notices, self._window = program, tasks, notices, window
-        self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
-        self.compare, self.judge, self.export = compare, judge, export
-
-    def can_be_compared(self, job: Job) -> bool:
-        """A ranking with others, and vectors with a ranking if there is any."""
-        is_ranked = can_be_compared(job) or any(map(can_be_compared, self._program.ledger.jobs()))
-        return job.has_results and is_ranked
+    def can_be_compared(self, *jobs: Job) -> bool:
+        """With each other, or one alone with others: a ranking with anything, vectors with a ranking."""
+        together = jobs if len(jobs) > 1 else (*jobs, *self._program.ledger.jobs())
+        return all(job.has_results for job in jobs) and any(map(can_be_judged, together))
 
     def fill_menu(self, menu: QMenu, jobs: Sequence[Job], own: Callable[[], object] = lambda: None) -> None:
         """Add what can be done with a job, or with all of several; `own` adds what the page of one has besides."""
         ids, is_one = [job.id for job in jobs], len(jobs) == 1
-        rankings = [job.id for job in jobs if can_be_compared(job)]
         if is_one:
             add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
-        if len(rankings) > 1 or (is_one and self.can_be_compared(jobs[0])):
-            text = tr("Compare these {n}…").format(n=figures.number(len(rankings)))
+        compared = [job for job in jobs if job.has_results]
+        if len(compared) > (not is_one) and self.can_be_compared(*compared):
+            text = tr("Compare these {n}…").format(n=figures.number(len(compared)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
-            compared = rankings or ids
-            add_action(menu, text, lambda: self.compare(*compared), "git-compare")
-        if is_one and rankings and not jobs[0].texts_forgotten_at:
+            add_action(menu, text, lambda: self.compare(*(job.id for job in compared)), "git-compare")
+        if is_one and can_be_judged(jobs[0]) and not jobs[0].texts_forgotten_at:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
         own()

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import cfbatch_gui
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.messages import comma_list, cut_list, message
+from cfbatch_gui.core.messages import comma_list, cut_list, literal, message
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.system.paths import Paths
@@ -66,7 +66,7 @@ class SelfTest:
     def __init__(self, *streams: TextIO) -> None:
         self._streams = streams
         self._outcomes: Counter[Outcome] = Counter()
-        self._word = max(len(said(outcome)) for outcome in Outcome)
+        self._word = max(len(said(literal(outcome))) for outcome in Outcome)
 
     def run(self, checks: Mapping[str, Callable[[], str]]) -> int:
         """The exit status. A check returns what it found; what it raises is a failure. One that hangs ends all."""
@@ -93,7 +93,7 @@ class SelfTest:
     def _add(self, title: str, outcome: Outcome, sentence: str) -> None:
         self._outcomes[outcome] += 1
         words = " ".join(said(sentence).split())
-        self._write(f"{said(outcome):<{self._word}}  {said(title):<{_TITLE}}  {words}")
+        self._write(f"{said(literal(outcome)):<{self._word}}  {said(title):<{_TITLE}}  {words}")
 
     def _write(self, line: str) -> None:
         for stream in self._streams:
@@ -233,7 +233,7 @@ def _practice_job(kind: str, example: str, more: str) -> str:
             file = exports / target.name / f"{kind}{''.join(target.suffixes[:1])}"
             file.parent.mkdir(parents=True)
             try:
-                export(folder, job, file, target)  # which reads back what it has written
+                export(folder, job, file, target)
             except UserError as error:
                 if not isinstance(error.__cause__, ImportError):
                     raise
@@ -308,7 +308,7 @@ def _pictures_and_words() -> str:
     from PySide6.QtCore import QLibraryInfo
     from PySide6.QtGui import QImageReader
 
-    pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").glob("*.png"))
+    pictures = (resource("cfbatch.svg"), *resource("icons").glob("*.svg"), *resource("help/pictures").rglob("*.png"))
     if bad := [path.name for path in pictures if QImageReader(str(path)).read().isNull()]:
         raise UserError(message("picture_name_cannot_be_drawn", name=comma_list(sorted(bad))))
     folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))

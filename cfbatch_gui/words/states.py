@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress
 from cfbatch_gui.core.messages import Message, message
-from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
+
+if TYPE_CHECKING:
+    from cfbatch_gui.core.program import Program
 
 Role = Literal[
     "body", "quiet", "small", "strong", "accent", "attention", "done", "error", "part", "title", "figure", "display"
@@ -103,9 +105,16 @@ def state_texts() -> list[str]:
     return [state_words(state).text for state in (*BatchState, *AnswerPlace)]
 
 
+def place_of(batch: Batch) -> AnswerPlace | None:
+    """None for a batch that the account does not collect, or whose answer is here."""
+    if not batch.is_handed_over or batch.state is BatchState.COLLECTING:
+        return None
+    return AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE
+
+
 def words_of_batch(batch: Batch, job: Job | None) -> StateWords:
-    if batch.is_handed_over and batch.state is not BatchState.COLLECTING:
-        return state_words(AnswerPlace.IN_ACCOUNT if batch.is_in_account else AnswerPlace.AT_SERVICE)
+    if place := place_of(batch):
+        return state_words(place)
     if batch.state is BatchState.DONE and job is not None and is_collected(job):
         return state_words(AnswerPlace.HERE)
     return state_words(batch.state)
@@ -159,16 +168,15 @@ def short_model(job: Job) -> str:
     return job.model.rsplit("/", 1)[-1]
 
 
-def connection_of(program: Program, job: Job) -> Connection | None:
+def connection_of(program: "Program", job: Job) -> Connection | None:
     try:
         return program.address_book.connection(job.connection)
     except UserError:
         return None
 
 
-def connection_title(program: Program, job: Job) -> str:
-    connection = connection_of(program, job)
-    return connection.title if connection is not None else job.connection.capitalize()
+def connection_title(program: "Program", job: Job) -> str:
+    return program.address_book.title(job.connection)
 
 
 def title_words(title: str) -> str:

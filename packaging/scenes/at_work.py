@@ -44,6 +44,16 @@ class Queue:
             self.hold(accepted * MINUTE)
 
 
+async def three_are_done(stage: Stage, clock: Clock, queue: Queue) -> None:
+    """Let the large job, which is being sent, come so far that three of its batches are back and two run."""
+    person = stage.person
+    await person.until(lambda: stage.job(LARGE).is_sent and all(each.request_id for each in stage.job(LARGE).batches))
+    for moment, done, running in ((7 * MINUTE, 2, 2), (8 * MINUTE - 15, 2, 3), (8 * MINUTE, 3, 2)):
+        queue.hold(moment)
+        await person.until(partial(_are, stage, done, running))
+    clock.held = None
+
+
 async def work(stage: Stage, files: Path, take: Take, clock: Clock, queue: Queue) -> None:
     """A job of seven batches: three are done, two run, two are queued."""
     person = stage.person
@@ -53,12 +63,8 @@ async def work(stage: Stage, files: Path, take: Take, clock: Clock, queue: Queue
     await person.until_sees("Send 7 batches")
     await stage.rename(LARGE)
     await person.click("Send 7 batches")
-    await person.until(lambda: stage.job(LARGE).is_sent and all(each.request_id for each in stage.job(LARGE).batches))
-    for moment, done, running in ((7 * MINUTE, 2, 2), (8 * MINUTE - 15, 2, 3), (8 * MINUTE, 3, 2)):
-        queue.hold(moment)
-        await person.until(partial(_are, stage, done, running))
-    clock.held = None
-    await person.until_sees("Batches back: 3 of 7", "can be read now")
+    await three_are_done(stage, clock, queue)
+    await person.until_sees("Batches back: 3 of 7", "Look at what is here")
     await take(stage, "working")
 
 

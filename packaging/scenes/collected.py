@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.account import STOPPED
 from cfbatch_gui.core.jobs.states import AccountProgress, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
-from cfbatch_gui.ui.jobs.elsewhere import TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints.conftest import SECRET
 from tests.screen import material
@@ -63,7 +63,7 @@ async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     await person.click("Collect answers in my account")
     await take(stage, "account-switch")
     worker.room.is_open = False
-    (shown,) = stage.workspace.settings.connection.cards
+    (shown,) = stage.workspace.connection_page.cards
     shown.save_button.click()  # the account's card has a button with the same name
     await person.until_sees("keeps no answers")
     await person.until(lambda: not shown.doing())
@@ -81,7 +81,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     person, program = stage.person, stage.program
     clock.offset = -41 * MINUTE
     await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    await person.click("Turn texts into vectors")
+    await person.click("Group, map and search texts")
     await stage.open_file(material.abstracts(root / "abstracts.csv", 23_400))
     await person.until_sees("Send 12 batches")
     await stage.rename(NAME)
@@ -102,7 +102,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     worker.room.gives.clear()
     worker.room.collects = lambda number: number <= 7
     program.runner.check_now(stage.job(NAME).id)
-    await person.until_sees("4 waiting in your account", "can be read now")
+    await person.until_sees("4 waiting in your account", "Look at what is here")
     await take(stage, "account-job")
 
 
@@ -114,14 +114,11 @@ async def dialog(stage: Stage, take: Take) -> None:
     await person.until_row("Jobs in your account", "Product texts, all shops")
     await person.click_row("Jobs in your account", "Product texts, all shops")
     await take(stage, "account")
-    await person.click("Take over…")
     await person.until_sees("Choose the file…")
-    await take(stage, "account-take-over")
-    taking = next(each for each in QApplication.topLevelWidgets() if isinstance(each, TakeOverDialog))
-    taking.files.open(resource("examples/product-texts.csv"))
+    dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AccountDialog))
+    dialog.files.open(resource("examples/product-texts.csv"))
     await person.until_sees("product-texts.csv")
     await take(stage, "account-take-over-file")
-    await person.press(Qt.Key.Key_Escape)
     await person.click("Remove from my account…")
     await person.until_sees("Remove “Product texts, all shops” from your account?")
     await take(stage, "account-remove")

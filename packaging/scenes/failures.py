@@ -84,7 +84,7 @@ async def _page(root: Path, theme: Theme, url: str) -> AsyncIterator[Stage]:
         await stage.person.click("Connect my account")
         await stage.person.until_sees("Find my account ID", "Not tested yet")
         yield stage
-        card = stage.workspace.settings.connection.cloudflare
+        card = stage.workspace.connection_page.cloudflare
         await stage.person.until(lambda: not card.doing())
 
 

@@ -43,13 +43,15 @@ def _jobs(paths: Paths) -> None:
     keep_job(paths, "vectors", pairs(), kind=Kind.EMBED)
 
 
-def test_says_how_items_were_matched_and_what_has_moved(run: Run) -> None:
+def test_both_tables_and_what_has_moved(run: Run) -> None:
     status, out, err = run("compare", "one", "two")
     assert (status, err) == (0, "")
-    assert "queries 3 by text; contexts 36 by id alone, with other texts" in out
+    lines = [line.split() for line in out.splitlines()]
+    measures = {line[0]: line[1:3] for line in reversed(lines) if len(line) > 2}
+    assert measures["nDCG@10"] == ["1.0000", "0.0000"]
+    assert measures["Judged@10"] == ["100%", "100%"]
+    assert measures["RBO"][0] == "–"
     assert "3 of 3" in out  # the first rank differs for every query
-    assert "nDCG@10" in out
-    assert "Partial" not in out
 
 
 def test_one_object_for_programs(run: Run) -> None:
@@ -77,26 +79,25 @@ def test_writes_a_row_for_each_text_and_each_query(run: Run, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    "arguments",
     [
-        (("one",), "Name two jobs or more"),
-        (("one", "one"), "each of them once"),
-        (("one", "vectors"), "made vectors and no scores"),
-        (("one", "nothing like it"), "nothing like it"),
-        (("one", "two", "--top", 0), "--top must be 1 or more"),
-        (("one", "two", "--out", "/nowhere/at/all.csv"), "There is no folder"),
+        ("one",),
+        ("one", "one"),
+        ("one", "vectors"),  # of which nothing has come back
+        ("vectors", "vectors too"),
+        ("one", "nothing like it"),
+        ("one", "two", "--top", 0),
+        ("one", "two", "--out", "/nowhere/at/all.csv"),
     ],
 )
-def test_refuses_with_a_sentence(run: Run, arguments: tuple[object, ...], says: str) -> None:
+def test_refuses_with_a_sentence(run: Run, paths: Paths, arguments: tuple[object, ...]) -> None:
+    keep_job(paths, "vectors too", pairs(), kind=Kind.EMBED)
     status, out, err = run("compare", *arguments)
-    assert (status, out) == (2, "")
-    assert says in err
+    assert (status, out) == (2, "") and err.startswith("cfbatch: ")
 
 
 def test_show_measures_a_job_by_its_labels(run: Run) -> None:
-    _, out, _ = run("show", "one")
-    assert "means of 3 judged queries" in out
-    assert "100% are judged" in out
+    assert "nDCG@10        1.0000" in run("show", "one")[1]
     _, out, _ = run("show", "one", "--json")
     quality = json.loads(out)["quality"]
     measured, (of_run,) = quality["evaluation"], quality["evaluation"]["runs"]
@@ -108,21 +109,16 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
     odd = {1: "0.5", 4: "yes", 5: "{n}", 6: "yes"}
     made = [replace(pair, label=odd.get(number, pair.label)) for number, pair in enumerate(pairs())]
     keep_job(paths, "odd", made)
-    said = "4 labels are no whole numbers and are left out, such as “0.5” in row 3."
-    assert said in run("show", "odd")[1]
-    assert f"Job 2: {said}" in run("compare", "one", "odd")[1]
-    _, out, _ = run("show", "odd", "--json")
     left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "rows": [3, 6, 7, 8], "proposal": []}
+    _, out, _ = run("show", "odd", "--json")
     assert json.loads(out)["quality"]["labels_left_out"] == left_out
     _, out, _ = run("compare", "odd", "one", "--json")
     assert json.loads(out)["jobs"][0]["labels_left_out"] == left_out
+    assert all("“0.5”" in run(*command, "odd")[1] for command in (("show",), ("compare", "one")))
 
 
-def test_compare_answers_in_words(run: Run) -> None:
-    _, out, _ = run("compare", "one", "two")
-    assert "Too few queries to tell. Job 2 is better for 0 queries, worse for 3, the same for 0. nDCG@10" in out
-    _, out, _ = run("compare", "one", "two", "--json")
-    (answer,) = json.loads(out)["answers"]
+def test_the_answer_to_programs(run: Run) -> None:
+    (answer,) = json.loads(run("compare", "one", "two", "--json")[1])["answers"]
     found = [answer[name] for name in ("metric", "worse", "low", "difference_is_seen")]
     assert found == ["nDCG@10", 3, None, False]
 
@@ -147,18 +143,12 @@ def score(text: int, first: bool) -> float:
 
 
 @pytest.mark.parametrize(
-    ("new", "status", "says"),
-    [
-        ([True] * 12, 0, "within the 0.02 that is allowed"),
-        ([True] * 3 + [False] * 9, 6, "worse by more than the 0.02 allowed"),
-        ([True] * 11 + [False], 7, "but that may be chance"),
-    ],
+    ("new", "status"), [([True] * 12, 0), ([True] * 3 + [False] * 9, 6), ([True] * 11 + [False], 7)]
 )
-def test_the_status_says_whether_it_is_worse(new: list[bool], status: int, says: str, run: Run, paths: Paths) -> None:
+def test_the_status_says_whether_it_is_worse(new: list[bool], status: int, run: Run, paths: Paths) -> None:
     keep_job(paths, "old", ranked([True] * 12))
     keep_job(paths, "new", ranked(new))
-    ended, _, err = run(*GATE, "nDCG@10:0.02")
-    assert (ended, says in err) == (status, True)
+    assert run(*GATE, "nDCG@10:0.02")[0] == status
 
 
 def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
@@ -183,8 +173,7 @@ def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
         rows = list(csv.DictReader(stream))
     assert [(row["nDCG@10_1"], row["RR_2"]) for row in rows] == [("1.0", "0.25")] * 12
     assert run("compare", "old", "new", "--judgements", "another")[0] == 2
-    shown = run("show", "old", "--judgements", "Support, 2026")[1]
-    assert "by the book “Support, 2026” and the labels: means of 12 judged queries" in shown
+    assert "“Support, 2026”" in run("show", "old", "--judgements", "Support, 2026")[1]
 
 
 def test_a_limit_has_a_measure_and_a_number() -> None:

@@ -46,7 +46,7 @@ def test_a_moved_folder_is_asked_about_and_goes_on(tmp_path: Path, url: str) -> 
     refused = terminal(moved, url).run("run", EXAMPLE, "--rank", "--connection", "cloudflare")
     assert refused.status == 2 and HELD in refused.err and "--folder-was moved" in refused.err
     ended = terminal(moved, url).run("resume", "--folder-was", "moved")
-    assert ended.status == 0 and "done" in ended.out, ended.err
+    assert ended.status == 0 and [job["state"] for job in terminal(moved, url).jobs()] == ["done"], ended.err
     assert HELD not in terminal(moved, url).run("resume").err
 
 

@@ -42,17 +42,18 @@ NOT_TRANSLATED: Final = {
     r"\{[a-z_,-]+\}": "values of options",
     r"(?m)^ {4}[a-z-]+ {3,}": "names of commands",
     r"\bcfbatch(?: [a-z]+(?:-[a-z]+)?)*\b": "the name of the program and of commands",
-    r"(?<= )[A-Z](?=[ \]])": "letters that stand for values",
+    r"(?m)(?:^|(?<= ))[A-Z](?=[ \]])": "letters that stand for values and for jobs",
     r"CF Batch \d+\.\d+\.\d+": "the name of the program",
     r"(?m)^(?:wrangler|curl) .*$": "commands of other programs",
     r"(?m)^ {2}(?:trec|beir|quepid|csv|jsonl)\b": "values of an option",
     r"@cf/[\w/-]+|\bbge-[\w-]+": "names of models",
-    r"\b(?:nDCG|P|R|Success)@\d+|\b(?:RR|AP|bpref)\b|\(exp\)": "names of measures",
+    r"\b(?:nDCG|P|R|Recall|Precision|Success|Judged)@\d+|\b(?:RR|AP|bpref|RBO)\b|\(exp\)": "names of measures",
     r"\b(?:judged|corpus|sample)(?::\d+|\[:N\])?(?=  |[|\]\n])": "values of an option",
     r"\b(?:id|text|query|label)\b(?=[:;])": "columns of a file",
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b": "request ids",
     r"https?://\S+": "addresses",
     r"\d{4}-\d\d-\d\d \d\d:\d\d": "times",
+    r"\b[0-9a-f]{64}\b": "hashes",
     r"(?<=⟧  )(?:practice|cloudflare)\b": "kinds of connections, as they are typed",
     r"\b(?:practice|cloudflare)(?=  )": "ids of connections",
     r"\bcosine\b": "a metric of Vectorize, as it is typed",
@@ -169,7 +170,7 @@ def test_figures_have_the_signs_of_the_language(walk: Walk) -> None:
     found = [(arguments, figures) for arguments, stream in own if (figures := _ENGLISH_FIGURE.findall(stream))]
     assert found == []
     (job,) = [ended.out for arguments, ended in walk.printed if arguments == ["show", "первое"]]
-    assert re.search(r"⟦1\.201 ", job) and re.search(r" 1\.200\n", job) and re.search(r" 0,\d{4}\n", job)
+    assert re.search(r"⟦1\.201 ", job) and re.search(r"\b1\.200 ", job) and re.search(r" 0,\d{4}\n", job)
 
 
 def test_core_says_nothing_without_a_template(walk: Walk) -> None:

@@ -5,19 +5,21 @@ import pytest
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.jobs import lines_of_jobs
-from cfbatch_gui.cli.progress import Progress, describe
-from cfbatch_gui.cli.working import share_words
+from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import Price
+from cfbatch_gui.words.jobs import progress_words
+from cfbatch_gui.words.plans import share_words
 
 
-def test_a_connection_stands_in_the_list_by_the_name_that_people_gave_it() -> None:
-    jobs = [Job("j1", "May", Kind.RANK, "m", "3mn5jytq", 0.0), Job("j2", "June", Kind.RANK, "m", "gone", 0.0)]
+def test_a_list_has_the_columns_that_have_words_for_any_job() -> None:
+    jobs = [Job("j1", "May", Kind.RANK, "m", "3mn5jytq", 0.0), Job("j2", "June", Kind.RANK, "m", "gone", 1e9)]
     names = {"3mn5jytq": "My\nWorker"}
-    _, first, second = lines_of_jobs(jobs, 100, lambda connection: names.get(connection, connection))
-    assert first.split("  ")[0] == "j1" and "My Worker" in first and "3mn5jytq" not in first
-    assert "gone" in second
+    titles, first, second = lines_of_jobs(jobs, 100, lambda connection: names.get(connection, connection))
+    assert first.startswith("j1") and first.endswith("May") and "My Worker" in first and "3mn5jytq" not in first
+    assert "gone" in second and "2001" in second
+    assert "TAGS" not in titles and "TAGS" in next(lines_of_jobs([replace(jobs[0], tags=("a",))], 100, str))
 
 
 def test_a_share_that_is_not_nothing_does_not_look_like_it() -> None:
@@ -38,29 +40,27 @@ def job(*states: BatchState) -> Job:
     return Job("j1", "n", Kind.RANK, "m", "practice", 0.0, is_sent=True, batches=batches)
 
 
-@pytest.mark.parametrize(
-    ("state", "more", "words"),
-    [
-        (BatchState.QUEUED, {"service_word": "warming up"}, "1 queued · the service says “warming up”"),
-        (BatchState.RUNNING, {"service_word": "running"}, "1 running"),
-        (BatchState.PLANNED, {"error": "No network."}, "1 to send · No network."),
-    ],
-)
-def test_what_is_said_of_a_batch(state: BatchState, more: dict[str, str], words: str) -> None:
-    assert describe([batch(1, state, **more)]) == f"0 of 1 batch done · {words}"
+def test_of_a_batch_its_state_an_unknown_word_of_the_service_and_why_it_waits_are_said() -> None:
+    unknown, known, waiting = (
+        progress_words([batch(1, BatchState.QUEUED, service_word="warming up")]),
+        progress_words([batch(1, BatchState.RUNNING, service_word="running")]),
+        progress_words([batch(1, BatchState.PLANNED, error="No network.")]),
+    )
+    assert "warming up" in unknown and waiting.endswith("No network.")
+    assert [text.count(" · ") for text in (unknown, known, waiting)] == [2, 1, 2]
 
 
 def test_without_a_terminal_there_is_a_line_for_each_change() -> None:
     err = io.StringIO()
     progress = Progress(Console(io.StringIO(), err))
     progress.show_read("a.csv", 5, 10)
-    progress.follow(job(BatchState.PLANNED))
-    progress.show_job(job(BatchState.QUEUED))
-    progress.show_job(job(BatchState.QUEUED))
-    progress.show_job(replace(job(BatchState.DONE), id="another"))
-    progress.show_job(job(BatchState.DONE))
+    states = [job(state) for state in (BatchState.PLANNED, BatchState.QUEUED, BatchState.QUEUED, BatchState.DONE)]
+    progress.follow(states[0])
+    for each in (*states[1:3], replace(job(BatchState.DONE), id="another"), states[3]):
+        progress.show_job(each)
     progress.end()
-    assert err.getvalue() == "0 of 1 batch done · 1 to send\n0 of 1 batch done · 1 queued\n1 of 1 batch done\n"
+    lines = dict.fromkeys(progress_words(each.batches) for each in states)
+    assert err.getvalue().splitlines() == list(lines) and len(lines) == 3
 
 
 def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
@@ -68,22 +68,22 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
     progress = Progress(Console(io.StringIO(), err), clock=lambda: 100.0)
     progress.show_read("a.csv", 5, 10)
     progress.show_read("a.csv", 6, 10)
-    progress.follow(job(BatchState.DONE, BatchState.QUEUED))
+    progress.follow(working := job(BatchState.DONE, BatchState.QUEUED))
     progress.end()
     drawn = err.getvalue().split(f"\r{' ' * (progress.console.width - 1)}\r")
     assert drawn == [
         "",
         "[████████████░░░░░░░░░░░░] reading a.csv",
-        "[████████████░░░░░░░░░░░░] 1 of 2 batches done · 1 queued",
+        f"[████████████░░░░░░░░░░░░] {progress_words(working.batches)}",
         "",
     ]
 
 
-@pytest.mark.parametrize(
-    ("columns", "line"), [(40, "[███░░░] 1 of 2 batches done · 1 queued"), (39, "1 of 2 batches done · 1 queued")]
-)
-def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPatch, columns: int, line: str) -> None:
+@pytest.mark.parametrize(("beside", "bar"), [(10, "[███░░░] "), (9, "")])
+def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPatch, beside: int, bar: str) -> None:
+    working = job(BatchState.DONE, BatchState.QUEUED)
+    words, err = progress_words(working.batches), Terminal()
+    columns = len(words) + beside
     monkeypatch.setenv("COLUMNS", str(columns))
-    err = Terminal()
-    Progress(Console(io.StringIO(), err)).follow(job(BatchState.DONE, BatchState.QUEUED))
-    assert err.getvalue() == f"\r{' ' * (columns - 1)}\r{line}"
+    Progress(Console(io.StringIO(), err)).follow(working)
+    assert err.getvalue() == f"\r{' ' * (columns - 1)}\r{bar}{words}"

@@ -19,8 +19,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
-from tests.support.codes import code_of
 from tests.support.keyrings import MemoryKeyring
+from tests.support.sentences import code_of
 
 TEXT, OTHER = canary.TOKEN, canary.OTHER_TOKEN
 TOKEN = Token(TEXT)

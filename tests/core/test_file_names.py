@@ -10,7 +10,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.system.file_names import LONGEST_STEM, file_name, file_stem, independent
-from tests.support.codes import code_of
+from tests.support.sentences import code_of
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
 
@@ -56,7 +56,7 @@ def test_a_name_that_could_not_be_found_again_is_said(tmp_path: Path) -> None:
         pytest.skip("names are UTF-8 on this disk")
     with pytest.raises(InputError) as raised:
         open_source(path)
-    assert code_of(raised.value.message) == "name_name_or_folder_is_is"
+    assert code_of(raised.value) == "name_name_or_folder_is_is"
 
 
 def test_a_start_without_a_window_loads_nothing_that_takes_long() -> None:

@@ -24,6 +24,7 @@ from cfbatch_gui.core.system.files import (
     write_atomically,
 )
 from tests.support.disks import small_disk
+from tests.support.sentences import refuses
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
@@ -50,7 +51,7 @@ def test_an_exception_in_the_block_keeps_the_old_file_and_flies_on(
 def test_a_device_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    with pytest.raises(ExportError):
+    with refuses(ExportError, "name_could_not_be_written_is"):
         write_atomically(pipe, b"x")
     assert pipe.is_fifo()
 

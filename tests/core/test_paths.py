@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths, default_root
 from tests.journeys.terminal import Terminal
+from tests.support.sentences import refuses
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 
@@ -32,7 +33,7 @@ def test_each_platform_has_its_place() -> None:
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(DataError):
+    with refuses(DataError, "folder_program_data_folder_cannot_be"):
         Paths(tmp_path / "file" / "data").create()
     assert os.listdir(tmp_path) == ["file"]  # noqa: PTH208
 

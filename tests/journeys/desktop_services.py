@@ -32,7 +32,7 @@ from cfbatch_gui.ui.window import loop
 from tests.journeys.terminal import ACCOUNT
 from tests.screen.past import draft
 from tests.screen.stage import Stage, opened
-from tests.support.codes import code_of
+from tests.support.sentences import code_of
 
 NAME = "Questions"
 NOTICED = ("Prices <b>&amp; terms</b>", "Second")
@@ -113,7 +113,7 @@ async def locked(stage: Stage) -> None:
 async def slow(stage: Stage) -> None:
     await until(lambda: "Checking" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
-    stage.workspace.settings.show_connections()
+    stage.workspace.show_connections()
     await stage.person.until_sees("New jobs use Cloudflare", ACCOUNT)
     say("settings", "checking: " + str(stage.person.sees("Checking the keyring…")))
     await until(lambda: "does not answer" in foot(stage), "the foot")

@@ -10,8 +10,10 @@ from cfbatch_gui.cli.console import width_of
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.resources import resource
+from cfbatch_gui.words.jobs import batch_row, list_row
+from cfbatch_gui.words.results import scores_line
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
+from tests.journeys.terminal import ACCOUNT, Terminal, jobs_in, read_csv
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 ORANGE_CLOUD = resource("examples/orange-cloud.jsonl")
@@ -28,7 +30,7 @@ def test_a_ranking_of_the_example(terminal: Terminal, tmp_path: Path) -> None:
 
     ended = terminal.run(*command)
     lines = ended.out.splitlines()
-    assert lines[0] == "Scores of the practice service, on this computer"
+    assert lines[0] == scores_line(jobs_in(terminal.data)[0])
     assert all(width_of(line) <= 100 for line in lines)
     listed = [line for line in lines[2:] if line[:5].strip().isdigit()]
     assert len(listed) == len(rows) == len(read_csv(EXAMPLE))
@@ -59,18 +61,14 @@ def test_the_examples_of_the_service_s_own_pages(terminal: Terminal, service: st
 def test_people_get_their_own_columns_and_only_these(terminal: Terminal, tmp_path: Path) -> None:
     given = "made of,sku,text,price\nwood,007,a chair,5\nsteel,008,a lamp,7\n"
     (tmp_path / "given.csv").write_text(given)
-    outputs = (("csv-excel", "out.csv"), ("xlsx", "out.xlsx"))
-    to = [each for name, path in outputs for each in ("--to", name, tmp_path / path)]
     ended = terminal.run("run", tmp_path / "given.csv", "--embed", "--connection", "practice", "--json")
     assert ended.status == 0
-    assert terminal.run("export", ended.json["job"], *to).status == 0
-    for _, path in outputs:
-        written = open_source(tmp_path / path)
-        lines = [",".join(row.cells) for row in read_rows(written)]
-        assert "\n".join([",".join(written.columns), *lines, ""]) == given
-    numbers = ("--to", "csv-excel", tmp_path / "numbers.csv", "--numbers")
-    assert terminal.run("export", ended.json["job"], *numbers).status == 0
-    assert len(open_source(tmp_path / "numbers.csv").columns) > 100
+    assert terminal.run("export", ended.json["job"], "--out", tmp_path / "out.xlsx").status == 0
+    written = open_source(tmp_path / "out.xlsx")
+    lines = [",".join(row.cells) for row in read_rows(written)]
+    assert "\n".join([",".join(written.columns), *lines, ""]) == given
+    assert terminal.run("export", ended.json["job"], "--out", tmp_path / "numbers.xlsx", "--numbers").status == 0
+    assert len(open_source(tmp_path / "numbers.xlsx").columns) > 100
 
 
 def test_the_json_object_has_exactly_what_other_programs_rely_on(
@@ -99,7 +97,7 @@ def test_the_json_object_has_exactly_what_other_programs_rely_on(
     assert found["usage"]["total_tokens"] > 0
     assert found["files"] == []
     assert (found["scores"]["scored"], found["scores"]["contexts"]) == (2, 2)
-    assert "1 row has no context" in ended.err
+    assert "1 row has no candidate" in ended.err
 
     shown = terminal.run("show", found["job"], "--json").json
     assert shown.pop("quality")["evaluation"] is None and shown == found  # the file has no labels
@@ -125,11 +123,12 @@ def test_jobs_show_and_export_later(terminal: Terminal, service: str, tmp_path: 
     assert terminal.run("jobs").out == ""
     terminal.connect(service)
     assert terminal.run("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--name", "Hilfe").status == 0
-    listed = terminal.run("jobs").out.splitlines()
-    assert listed[0].split() == ["JOB", "STATE", "KIND", "DONE", "CONNECTION", "MADE", "NAME"]
-    job = listed[1].split()[0]
+    (known,) = jobs_in(terminal.data)
+    job, row = known.id, list_row(known, "Cloudflare")
+    titles, line = terminal.run("jobs").out.splitlines()
+    assert titles.split() == [name.upper() for name, words in row if words] and all(words in line for _, words in row)
     shown = terminal.run("show", "Hilfe").out
-    assert job in shown and "done" in shown and "REQUEST ID" in shown
+    assert all(words in shown for _, words in batch_row(known.batches[0], known))
 
     for_programs = ("a.csv", "c.jsonl", "e.parquet", "f.run", "g")
     forms = {"d.txt": ("--format", "csv-excel"), "g": ("--format", "beir")}
@@ -148,10 +147,11 @@ def test_jobs_show_and_export_later(terminal: Terminal, service: str, tmp_path: 
     assert list(one[0]) == ["query", "doc_id", "score"]
     assert len(one) < len(read_csv(tmp_path / "a.csv"))
     ended = terminal.run("export", job, "--to", "csv-excel", tmp_path / "i.csv", "--separator", ";")
-    assert (ended.status, (tmp_path / "i.csv").read_bytes()[:18]) == (0, b"\xef\xbb\xbfquery_id;query;")
+    assert (ended.status, (tmp_path / "i.csv").read_bytes()[:17]) == (0, b"\xef\xbb\xbfquestion;Rank;")
     for useless in (
         *(("--to", "qrels", "q.qrels", "--top-k", "1"), ("--out", "t.run", "--columns", "score"), ()),
         *(("--out", "t.csv", "--separator", ";"), ("--to", "csv-excel", "t.csv", "--separator", "x")),
+        *(("--out", "t.csv", "--own-order"), ("--out", "t.xlsx", "--numbers")),
     ):
         assert terminal.run("export", job, *useless).status == 2
     manifests = "".join(path.read_text() for path in tmp_path.glob("*manifest.json"))

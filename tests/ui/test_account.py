@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai import connection_kinds
-from cfbatch_gui.ui.jobs.elsewhere import AccountDialog, TakeOverDialog
+from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.stage import Stage
@@ -102,7 +102,7 @@ async def test_from_the_service_to_here_by_way_of_the_account(
     click(page.check_button)
     await stage.program.runner.wait(job.id)
     await until(lambda: page.header.state.text() == "Finished")
-    page.tabs.choose("details")
+    entries(menu(stage))["Details"].trigger()
     assert page.details.as_text().count(": Here, ") == 3
     await until(lambda: worker.room.shards == {})  # deleted there, once all is here
     await until(lambda: "copies in your account" not in page.header.facts())
@@ -162,7 +162,7 @@ async def test_copies_that_are_kept_can_be_deleted(
     await stage.program.runner.wait(job.id)
     page = stage.workspace.job_page
     await until(lambda: page.header.facts().endswith("copies in your account"))
-    page.tabs.choose("details")
+    entries(menu(stage))["Details"].trigger()
     kept = dict(page.details.lines())["In your account"]
     assert kept.startswith("3 batches handed over · copies kept until ")
     entries(menu(stage))["Delete the copies in my account"].trigger()
@@ -230,13 +230,11 @@ async def test_a_job_is_taken_over_with_its_file_and_opened(
     job = await sent_elsewhere(tmp_path, worker, texts, until)
     dialog = await account_dialog(stage, until)
     assert cells(dialog) == [["Lamps", "Vectors", "1", "just now", "not here"]]
-    assert dialog.table.hasFocus() and dialog.take_button.text() == "Take over…"
+    assert dialog.table.hasFocus() and dialog.files.isVisible()
+    assert not dialog.files.kind.isVisible()  # it is known
+    dialog.files.open(texts)
+    await until(lambda: dialog.files.inputs() is not None)
     QTest.keyClick(dialog.table, Qt.Key.Key_Return)
-    taking = await shown(TakeOverDialog, until)
-    assert not taking.files.kind.isVisible()  # it is known
-    taking.files.open(texts)
-    await until(lambda: taking.files.inputs() is not None)
-    click(taking.take_button)
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
     known = await stage.program.runner.wait(job.id)
@@ -244,7 +242,9 @@ async def test_a_job_is_taken_over_with_its_file_and_opened(
     actions = offered(stage.workspace.job_page.header.more.menu())
     assert "Duplicate" in actions and not {"Collect in my account", "Delete the copies in my account"} & actions
     dialog = await account_dialog(stage, until)
-    assert cells(dialog)[0][4] == "Finished" and dialog.take_button.text() == "Open"
+    assert cells(dialog)[0][4] == "Finished" and not dialog.files.isVisible()
+    click(dialog.take_button)
+    await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
 
 
 async def test_a_job_is_taken_over_without_its_file(
@@ -252,19 +252,17 @@ async def test_a_job_is_taken_over_without_its_file(
 ) -> None:
     job = await sent_elsewhere(tmp_path, worker, texts, until)
     dialog = await account_dialog(stage, until)
-    click(dialog.take_button)
-    taking = await shown(TakeOverDialog, until)
     other = tmp_path / "other.csv"
     other.write_text("id,text\n1,other\n", encoding="utf-8")
-    taking.files.open(other)
-    await until(lambda: taking.files.inputs() is not None)
-    click(taking.take_button)
-    await until(taking.problem.isVisible)
-    assert taking.problem.text().startswith("This is not the file that was sent")
-    assert stage.program.ledger.jobs() == () and taking.take_button.isEnabled()
-    click(taking.files.remove)
-    assert not taking.problem.isVisible()
-    click(taking.take_button)
+    dialog.files.open(other)
+    await until(lambda: dialog.files.inputs() is not None)
+    click(dialog.take_button)
+    await until(dialog.problem.isVisible)
+    assert dialog.problem.text().startswith("This is not the file that was sent")
+    assert stage.program.ledger.jobs() == () and dialog.take_button.isEnabled()
+    click(dialog.files.remove)
+    assert not dialog.problem.isVisible()
+    click(dialog.take_button)
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     assert (await stage.program.runner.wait(job.id)).has_named_texts
     await until(lambda: stage.workspace.job_page.job() == stage.program.ledger.job(job.id))

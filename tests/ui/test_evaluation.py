@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -19,23 +21,22 @@ from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.evaluation import comparison_page
 from cfbatch_gui.ui.evaluation.comparison_page import (
     ANSWER,
-    JOBS,
+    MEASURES,
     QUERIES,
     SCORES,
     ChooseJobsDialog,
     ComparisonPage,
-    candidates,
 )
 from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
-from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.quality_view import QualityView
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import EmptyPlace
-from tests.core.results.folders import Pair, Table
+from tests.core.results.folders import WAITING, Pair, Table
 from tests.screen.stage import opened
 from tests.ui.conftest import Until
 from tests.ui.connections import pick, shown_page
@@ -73,105 +74,109 @@ def finished(program: Program, name: str, pairs: Sequence[Pair], kind: Kind = Ki
     return program.ledger.put(replace(job, is_sent=True, queries=queries, texts=len(pairs)), [batch])
 
 
-def sentence(page: ComparisonPage) -> str:
+def instead(page: ComparisonPage) -> EmptyPlace | None:
     """What stands instead of a comparison."""
-    return " ".join(each.sentence() for each in page.findChildren(EmptyPlace) if each.isVisible())
+    return next((each for each in page.findChildren(EmptyPlace) if each.isVisible()), None)
 
 
 @pytest.fixture
 async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
     async with shown_page(tmp_path, ComparisonPage) as (program, page):
         first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
-        page.compare([first, second])
+        page.compare([second, first])
         await until(lambda: page.queries.texts_model.rowCount() > 0 and not page.tasks.running())
-        yield Compared(program, page._notices, page, first, second)
+        yield Compared(program, page.notices, page, first, second)
 
 
-async def test_jobs_are_matched_and_their_figures_shown(compared: Compared, until: Until) -> None:
+async def test_jobs_are_matched_the_newer_one_is_b_and_all_measures_are_shown(compared: Compared, until: Until) -> None:
     page = compared.page
-    assert page.header.facts().startswith("A: First · B: Second · 2 queries")
-    assert page.tops.value() == 1  # of the few texts that the queries have
+    facts = page.header.facts()
+    assert facts.index("A: First") < facts.index("B: Second")
     assert page.queries.queries_model.rowCount() == 2
-    assert page.rbo.number().startswith(("0.", "1."))
-    assert "of 2" in page.first.number()
-    assert not page.partial_bar.isVisible()
-    page.tabs.choose(JOBS)
-    assert "queries: 2 by text; texts: 6 by id alone, with other texts" in page.job_lines.jobs.texts()
-    assert "nDCG@1" in page.job_lines.metrics.texts()
-    assert page.job_lines.judged.text().startswith("By the judgements of 2 queries.")
-    assert not page.others.isVisible()  # there is only one
-
+    assert not page.partial_bar.isVisible() and not page.others.isVisible()  # there is only one
+    page.tabs.choose(MEASURES)
+    assert "66" not in page.measures.jobs.texts() and page.measures.jobs.texts()[1] == "First"
+    assert {"nDCG@10", "Recall@10", "RBO", "bpref"} <= set(page.measures.grid.texts())
     pick(page.tops, 20)
-    await until(lambda: page.top.caption() == "overlap of the first 20")
-    page.tabs.choose(JOBS)
-    assert "nDCG@20" in page.job_lines.metrics.texts()
-    await until(lambda: not page.tasks.running())
-
+    await until(lambda: "nDCG@20" in page.measures.grid.texts() and not page.tasks.running())
     page.tabs.choose(SCORES)
     (dots,) = [layer for layer in page.scores.chart.layers if isinstance(layer, Dots)]
-    assert len(dots.x) == 6
-    assert dots.describe is not None
-    assert " · " in dots.describe(5)
+    assert len(dots.x) == 6 and " · " in dots.describe(5)
     page.scores.chart.picked.emit(5)
     assert page.tabs.current() == QUERIES
     await until(lambda: page.queries.texts_model.rowCount() == 2)
 
 
-async def test_the_answer_is_given_in_words(compared: Compared, until: Until) -> None:
-    page = compared.page
-    await until(lambda: page.answer.headline.text() == "Too few queries to tell")
+async def test_the_answer_by_one_measure_and_another(compared: Compared, until: Until) -> None:
+    page, answer = compared.page, compared.page.answer
+    await until(lambda: answer.found is not None)
     assert page.tabs.current() == ANSWER
     pairs = [
-        Pair(f"question {query}", f"text {query} {text}", 0.9 - text / 10, label="1" if text == 2 else odd)
-        for query, odd in enumerate([*"0000000", "0.5"])
+        Pair(f"question {query}", f"text {query} {text}", 0.9 - text / 10, label="1" if text == 2 else "0")
+        for query in range(8)
         for text in range(4)
     ]
     better = [replace(pair, outcome=0.95 if pair.label == "1" else pair.outcome) for pair in pairs]
-    jobs = [finished(compared.program, "Before", pairs), finished(compared.program, "After", better)]
-    page.compare(jobs)
-    await until(lambda: page.header.facts().startswith("A: Before"))
-    await until(lambda: page.answer.headline.text() == "B is better")
-    answer = page.answer.sentence.text()
-    assert answer.startswith("B is better for 8 queries, worse for 0, the same for 0. nDCG@3 changes by +0.500;")
-    assert "with 95 % certainty by something between +0.500 and +0.500" in answer
-    assert [page.answer.rows.text(0, column) for column in (1, 2, 3, 5)] == ["0.5000", "1.0000", "+0.5000", "3 → 1"]
-    assert page.answer.rows.text(0, 4).startswith("text ")
-    pick(page.answer.measures, "RR")
-    await until(lambda: "RR changes by +0.667" in page.answer.sentence.text())
-    pick(page.answer.measures, "Success@3")
-    await until(lambda: page.answer.headline.text() == "No query differs")
-    assert page.answer.sentence.text() == "All 8 judged queries have the same Success@3 under both."
-    assert not page.answer.chart.isVisible()
-    unusable = "Job A: 3 labels are no whole numbers and are left out, such as “0.5” in row 30."
-    assert unusable in page.job_lines.judged.text()
+    page.compare([finished(compared.program, "Before", pairs), finished(compared.program, "After", better)])
+
+    def told() -> tuple[int, float]:
+        found = answer.found
+        return (found.better, round(found.difference, 4)) if found is not None else (0, 0.0)
+
+    await until(lambda: told() == (8, 0.5))
+    assert [answer.rows.text(0, column) for column in (1, 2, 3, 5)] == ["0.5000", "1.0000", "+0.5000", "3 → 1"]
+    assert answer.chart.isVisible()
+    answer.measures.choose("RR")
+    await until(lambda: told() == (8, 0.6667))
+    answer.measures.choose("Success@10")  # one of those behind "More"
+    await until(lambda: told() == (0, 0.0))
+    assert not answer.chart.isVisible()
+
+
+async def test_what_takes_long_says_so_and_can_be_stopped(
+    compared: Compared, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, held, read = compared.page, Event(), comparison_page.read_comparison
+
+    def read_later(*given: Any) -> comparison_page.Compared:
+        held.wait()
+        return read(*given)
+
+    monkeypatch.setattr(comparison_page, "read_comparison", read_later)
+    page.compare([compared.first, compared.second])
+    await until(lambda: (empty := instead(page)) is not None and empty.button.isVisible())
+    stop = instead(page)
+    assert stop is not None and stop.sentence()
+    QTest.mouseClick(stop.button, Qt.MouseButton.LeftButton)
+    held.set()
+    await until(lambda: not page.tasks.running())
+    assert page.compared is None
+    QTest.mouseClick(stop.button, Qt.MouseButton.LeftButton)
+    await until(lambda: page.compared is not None and instead(page) is None)
 
 
 async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
     compared: Compared, until: Until, tmp_path: Path
 ) -> None:
-    queries = compared.page.queries
-    assert compared.page.window().focusWidget() is compared.page.answer.table
-    compared.page.tabs.choose(QUERIES)
+    page, queries = compared.page, compared.page.queries
+    assert page.window().focusWidget() is page.answer.table
+    page.tabs.choose(QUERIES)
     queries.queries.setFocus()
-    assert {queries.queries_model.text(index, 1) for index in range(2)} == {"4", "2"}
     before = queries.texts_model.rowCount()
     QTest.keyClick(queries.queries, Qt.Key.Key_Down)
     await until(lambda: queries.texts_model.rowCount() == 6 - before)
     first = queries.texts_model.row(0)
     assert queries.panel.text() == first.text.text
-    assert queries.panel.heading() == f"Rank {first.rank_text} in A, {first.other_rank_text} in B"
+    assert first.rank_text in queries.panel.heading() and first.other_rank_text in queries.panel.heading()
 
-    page = compared.page
+    entries = page.save_button.menu().actions
     page.save_button.menu().aboutToShow.emit()
-    assert len(page.save_button.menu().actions()) == 2, "one query is the chosen one"
-    page.queries.queries.selectAll()
+    assert len(entries()) == 2
+    queries.queries.selectAll()
     page.save_button.menu().aboutToShow.emit()
-    assert [action.text() for action in page.save_button.menu().actions()[2:]] == [
-        "These 2 queries, a row for each text…",
-        "These 2 queries, a row for each query…",
-    ]
-    page.queries.queries.selectRow(0)
-    (chosen,) = page.queries.selected()
+    assert len(entries()) == 4
+    queries.queries.selectRow(0)
+    (chosen,) = queries.selected()
     found, path = page.compared, tmp_path / "written.csv"
     assert found is not None
     for by_query, only, rows in ((True, None, 2), (False, None, 6), (True, (chosen,), 1), (False, (chosen,), 4)):
@@ -180,43 +185,35 @@ async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
             written = list(csv.DictReader(file))
         assert len(written) == rows
         assert only is None or {row["query"] for row in written} == {found.comparison.queries[chosen].text}
-    assert compared.notices.texts()[-1] == "Wrote 4 rows to “written.csv”."
 
 
 async def test_without_one_of_its_jobs_there_is_no_comparison(compared: Compared) -> None:
     page, program = compared.page, compared.program
-    program.drafts.delete(compared.first.id)
-    page.show_jobs(program.ledger.jobs())
-    assert sentence(page) == "Jobs of this comparison were deleted. Choose others to compare."
-    assert page.choose_button.isEnabled()
-    assert not page.save_button.isEnabled()
-    program.drafts.delete(compared.second.id)
-    page.show_jobs(program.ledger.jobs())
-    assert not page.choose_button.isEnabled()
-    assert not page.back_button.isEnabled()
+    for job, may_choose in ((compared.first, True), (compared.second, False)):
+        program.drafts.delete(job.id)
+        page.show_jobs(program.ledger.jobs())
+        assert instead(page) is not None and not page.save_button.isEnabled()
+        assert page.choose_button.isEnabled() is may_choose
 
 
-async def test_jobs_to_compare_are_offered_the_nearest_first(compared: Compared, until: Until) -> None:
-    first, second, drafts = compared.first, compared.second, compared.program.drafts
-    vectors, lone = finished(compared.program, "Vectors", LONE, Kind.EMBED), finished(compared.program, "Lone", LONE)
-    draft = drafts.create(Kind.RANK, "Draft", first.model, first.connection)
-    jobs = [lone, second, first, draft, vectors]
-    running = replace(lone, id="running", batches=(replace(lone.batches[0], state=BatchState.RUNNING),))
-    assert [job.name for job in candidates(first, [*jobs, running])] == ["Second", "Lone"]
-    dialog = ChooseJobsDialog(first, jobs)
-    assert [job.name for job in dialog.chosen()] == ["Second"]
-    assert dialog.compare_button.isEnabled()
-    QTest.keyClicks(dialog.find_field, "lone")
-    assert [job.name for job in dialog.chosen()] == ["Lone"]
+async def test_only_jobs_with_something_in_common_are_offered(compared: Compared, until: Until) -> None:
+    program, first = compared.program, compared.first
+    finished(program, "Lone", LONE)
+    texts = sorted({pair.query for pair in FIRST} | {pair.text for pair in FIRST})
+    vectors = finished(program, "Vectors", [Pair("", text, WAITING) for text in texts], Kind.EMBED)
+    finished(program, "Lone vectors", LONE, Kind.EMBED)
+    program.drafts.create(Kind.RANK, "Draft", first.model, first.connection)
+    dialog = ChooseJobsDialog(program, first)
+    await until(lambda: dialog.rows.rowCount() > 0)
+    assert {job.name for job in dialog.rows.rows()} == {"Second", "Vectors"}
+    QTest.keyClicks(dialog.find_field, "second")
+    assert [job.name for job in dialog.chosen()] == ["Second"] and dialog.compare_button.isEnabled()
     QTest.keyClicks(dialog.find_field, " wolf")
-    assert dialog.chosen() == ()
-
-    dialog = ChooseJobsDialog(compared.first, [compared.first])
-    assert dialog.chosen() == ()
-
-    other = finished(compared.program, "Third", LONE)
-    compared.page.compare([compared.first, other])
-    await until(lambda: "no query with a text in common" in sentence(compared.page))
+    assert dialog.chosen() == () and not dialog.compare_button.isEnabled()
+    dialog = ChooseJobsDialog(program, vectors)
+    await until(lambda: [job.name for job in dialog.rows.rows()] == ["First"])
+    compared.page.compare([first, program.ledger.put(finished(program, "Third", LONE))])
+    await until(lambda: (empty := instead(compared.page)) is not None and bool(empty.sentence()))
 
 
 LABELLED = [
@@ -249,60 +246,58 @@ async def shown(tmp_path: Path, until: Until) -> AsyncIterator[Shown]:
 async def test_figures_and_queries_the_worst_first_whose_texts_can_be_exported(shown: Shown) -> None:
     await shown.show(LABELLED)
     view = shown.view
-    assert view.mean.number() == "0.7103"  # (1 + 0.6309 + 0.5) / 3
-    assert view.mean.caption().startswith("nDCG@10, mean of 6 queries · 95 % between 0.")
-    assert (view.judged.number(), view.judged.caption().splitlines()[1]) == ("100 %", "All of them are judged.")
-    assert (view.first.number(), view.first.caption().splitlines()[1]) == ("2.0", "at rank 1 for 2 of 6 queries.")
-    assert not view.judge_link.isVisible()
+    cards = (view.mean, view.judged, view.first)
+    assert [card.figure.text() for card in cards] == ["0.7103", "100%", "2.0"]  # (1 + 0.6309 + 0.5) / 3
+    assert len({card.height() for card in cards}) == 1
+    assert view.mean.beside.text() and not view.judge_link.isVisible()
     rows = [[view.rows.text(row, column) for column in range(5)] for row in range(6)]
-    assert rows[0] == ["question 2", "0.5000", "4 of 4", "text 2.2", "rank 3"]
+    assert rows[0] == ["question 2", "0.5000", "4 of 4", "text 2.2", "3"]
     assert rows[5][1] == "1.0000"
+    assert not view.measures.isVisible()
     QTest.mouseClick(view.more_link, Qt.MouseButton.LeftButton)
     texts = view.measures.texts()
     assert [texts[at + 1] for at in range(0, len(texts), 3) if texts[at] in ("RR", "Success@10", "Judged@10")] == [
-        *("0.6111", "1.0000", "100 %")
+        *("0.6111", "1.0000", "100%")
     ]
 
     view.table.selectRow(0)
     worst = view.rows.row(0).number
-    assert view.row_choices() == (RowChoice("this query", frozenset(range(4 * worst - 3, 4 * worst + 1))),)
+    (choice,) = view.row_choices()
+    assert choice.items == frozenset(range(4 * worst - 3, 4 * worst + 1))
     view.table.selectAll()
-    assert view.row_choices() == (RowChoice("selected queries", frozenset(range(1, 25))),)
+    (choice,) = view.row_choices()
+    assert choice.items == frozenset(range(1, 25))
 
 
 async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) -> None:
     job_id = await shown.show(PLAIN)
     book = shown.program.judgements.book_or_new("Support, 2026")
     await shown.program.keep_settings(judgement_book=book.name)
+    query = Subject("", "question 1")
     book.add(
         [
-            Judgement(Subject("", "question 1"), Subject("", "text 1.1"), 1, "me", Source.PERSON, 1.0),
-            Judgement(Subject("", "question 1"), Subject("", "text 1.0"), 0, "me", Source.PERSON, 1.0),
-            Judgement(Subject("", "question 1"), Subject("", "text 1.0"), 0, "you", Source.PERSON, 1.0),
-            Judgement(Subject("", "question 1"), Subject("", "text 1.1"), 1, "you", Source.PERSON, 1.0),
+            Judgement(query, Subject("", f"text 1.{text}"), text, judge, Source.PERSON, 1.0)
+            for judge in ("me", "you")
+            for text in range(2)
         ]
     )
     shown.view.show_job(shown.program.ledger.job(job_id))
     await shown.until(lambda: shown.view.rows.rowCount() == 1)
-    assert shown.view.mean.caption().startswith("nDCG@10, 1 query")
-    assert shown.view.judged.number() == "50 %"
-    assert "not to be relied upon" in shown.view.judged.caption()
-    assert shown.view.judge_link.isVisible()
-    assert "By the book “Support, 2026”" in shown.view.foot.text()
-    assert "Several judged: the same grade for 2 of 2 texts (100%)" in shown.view.foot.text()
+    assert shown.view.judged.figure.text() == "50%"
+    assert shown.view.judged.beside.text() and shown.view.judge_link.isVisible()
+    assert book.name in shown.view.foot.text() and "100%" in shown.view.foot.text()  # they agree
 
 
 async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(shown: Shown) -> None:
     words = {"2": "yes", "0": "no"}
     await shown.show([Pair(pair.query, pair.text, pair.outcome, label=words[pair.label]) for pair in LABELLED])
     bar = shown.view.partial_bar
-    assert bar.text() == "24 labels are no whole numbers and are left out, such as “yes” in row 2."
     assert shown.view.content.empty.isVisible()
     (offer,) = bar.links()
-    assert offer.text() == "Use as grades: no = 0, yes = 1"
+    assert "no = 0, yes = 1" in offer.text()
     QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
     await shown.until(lambda: shown.view.rows.rowCount() == 6)
-    assert shown.view.mean.number() == "0.7103"
+    assert shown.view.mean.figure.text() == "0.7103"
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
     await shown.until(shown.view.content.empty.isVisible)
@@ -314,7 +309,7 @@ QUERY_COUNT, TEXT_COUNT = 3, 5
 def words(page: JudgePage) -> list[str]:
     """The query, its text, and the progress."""
     view = page.view
-    return [view._query.text(), view._text.toPlainText(), view._count.text(), view._left.text()]
+    return [view.query.text(), view.text.toPlainText(), view.count.text(), view.left.text()]
 
 
 @dataclass
@@ -485,14 +480,14 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         await person.click_row("Jobs", "As it was")
         await person.until_sees("Compare", "Export…")
         await person.press(Qt.Key.Key_C, CONTROL | Qt.KeyboardModifier.ShiftModifier)
-        await person.until_sees("Compare “As it was” with")
+        await person.until_row("Jobs to compare with", "Upside down")
         await person.press(Qt.Key.Key_Return)
-        await person.until_sees("A: As it was · B: Upside down")
+        await person.until_sees("A: Upside down · B: As it was")
         await person.until(lambda: not window.findChildren(ChooseJobsDialog))
         await person.press(Qt.Key.Key_J, CONTROL)
         await person.until_sees("Start judging", f"Texts to judge: {len(PLAIN)}")
         await person.press(Qt.Key.Key_Return)
-        page = stage.workspace.evaluating.judging
+        page = stage.workspace.judge_page
         await person.until(lambda: page.session is not None and page.view.isVisible())
         session = page.session
         assert session is not None
@@ -502,10 +497,10 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
             await person.until(lambda: not page.tasks.running())
         await person.until_sees(f"All {len(PLAIN)} texts are judged. Texts that came twice: the same grade for")
         await person.press(Qt.Key.Key_Return)
-        await person.until_sees("B is worse", "B is better for 0 queries, worse for 6, the same for 0.")
-        await person.until_sees("By the book “My judgements”")
-        await person.click("Back to the job")
+        answer = stage.workspace.comparison_page.answer
+        await person.until(lambda: answer.found is not None and answer.found.is_seen and answer.found.better == 6)
+        await person.click_row("Jobs", "As it was")
         await person.until(lambda: window.library.opened_job() == first.id)
         assert QApplication.focusWidget() is not None
         stage.workspace.job_page.tabs.choose("quality")
-        await person.until_sees("nDCG@10, mean of 6 queries", "1.0000", "All of them are judged.")
+        await person.until_sees("nDCG@10, mean of 6 queries", "1.0000")

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import ExportOptions, targets_for
+from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog, paths_for
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.screen.past import run
@@ -69,6 +71,36 @@ async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver
     assert (home / "Support articles.parquet").read_bytes()[:4] == b"PAR1"
 
 
+class ShownWindows(QObject):
+    """Counts by their class the windows that are shown while it looks on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.names.append(type(watched).__name__)
+        return False
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_no_window_but_the_dialog_is_shown(driver: JobPageDriver, kind: Kind, until: Until) -> None:
+    job = await driver.finished(TIED, kind)
+    shown, application = ShownWindows(), QApplication.instance()
+    assert application is not None
+    application.installEventFilter(shown)
+    try:
+        choice = RowChoice("selected", frozenset({1, 2}))
+        dialog = ExportDialog(driver.program, driver.notices, job, choices=[choice], parent=driver.window)
+        dialog.open()
+        await until(lambda: dialog.save_button.isEnabled() and not dialog.tasks.running())
+        dialog.reject()
+    finally:
+        application.removeEventFilter(shown)
+    assert shown.names == ["ExportDialog"]
+
+
 async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home: Path, until: Until) -> None:
     (home / "Support articles.csv").write_text("mine")
     job = await driver.finished(TIED, Kind.RANK)
@@ -79,7 +111,7 @@ async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home
     every = targets_for(Kind.RANK)
     paths = [path.name for path, _ in paths_for(home, job, every)]
     assert len(set(paths)) == len(every)
-    assert paths[:3] == ["Support articles 2.csv", "Support articles (csv-excel).csv", "Support articles.xlsx"]
+    assert paths[:3] == ["Support articles.xlsx", "Support articles 2.csv", "Support articles (csv-excel).csv"]
 
 
 async def test_limits_of_the_page_are_kept_until_they_are_changed_and_columns_are_chosen_for_all_forms(
@@ -155,8 +187,14 @@ async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form
 ) -> None:
     dialog = ExportDialog(driver.program, driver.notices, await driver.finished(TIED, Kind.RANK), parent=driver.window)
     assert [target.name for target in dialog.forms.chosen()] == ["xlsx"]
-    assert list(dialog.forms.boxes)[:3] == ["xlsx", "xlsx-rows", "csv-excel"]
+    assert list(dialog.forms.boxes)[:3] == ["xlsx", "csv-excel", "failed"]
     (excel,) = dialog.forms.chosen()
+    dialog.forms.excel_box.click()
+    await until(lambda: lines(dialog) == [("Support articles.xlsx", "6 rows")])
+    dialog.limits_bar.top.setValue(1)
+    await until(lambda: not dialog.tasks.is_running("count"))
+    assert lines(dialog) == [("Support articles.xlsx", "6 rows")], "in the own order all rows are kept"
+    dialog.limits_bar.top.setValue(0)
     assert dialog._form_of(home / "a.parquet", excel).name == "parquet"
     assert dialog._form_of(home / "a.xlsx", excel) is excel
     assert dialog._form_of(home / "a.b", excel) is excel
@@ -223,7 +261,7 @@ async def test_top_3_of_each_query_to_excel(stage: Stage, tmp_path: Path) -> Non
     await stage.person.click("Save")
     await stage.person.until_sees("to “answers.xlsx”.")
     header, *rows = sheet(tmp_path / "out" / "answers.xlsx")
-    assert header == ("Frage", "Rank", "Score", "Antwort", "Artikelnr.", "Bewertung", "Preis")
+    assert header == ("Frage", "Rank", "Score", "Antwort", "Artikelnr.", "Bewertung", "Preis", "Notiz")
     assert [(row[0], row[1]) for row in rows] == [(question, rank) for question in QUESTIONS for rank in (1, 2, 3)]
     assert all(isinstance(row[4], int) and isinstance(row[6], float | int) for row in rows)
 

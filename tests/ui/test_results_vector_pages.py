@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ from PySide6.QtWidgets import QFileDialog
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.results import groups
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress
-from cfbatch_gui.core.results.groups import find_clusters
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results import groups_view, map_view
+from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
@@ -64,14 +65,10 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[str] = []
         window = MainWindow()
-        views = ResultViews(
-            driver.program,
-            window,
-            show_help=list,
-            show_tab=wanted.append,
-            judge=str,
-            export=str,
-        )
+        tabs = SimpleNamespace(tabs=SimpleNamespace(choose=wanted.append))
+        elsewhere = {"judge": str, "export": str, "menus": SimpleNamespace(show_help=list), "job_page": tabs}
+        workspace: Any = SimpleNamespace(program=driver.program, window=window, notices=window.notices, **elsewhere)
+        views = ResultViews(workspace)
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         yield Pages(driver, window, views, job, wanted, until)
@@ -119,8 +116,8 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
         pick(page.colour_choice, key)
         await pages.until(lambda: not page.tasks.running())
         seen[key] = page._colours
-    assert seen["column/2"].dots.ordered
-    assert seen["clusters"].dots.names[0].startswith("1 · ")
+    assert seen["column/2"].ordered
+    assert seen["clusters"].names[0].startswith("1 · ")
     assert (seen["one"].title, seen["column/1"].title) == ("", "category")
     QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
     await pages.until(lambda: page.picture.findChild(QFileDialog) is not None)
@@ -146,14 +143,14 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     table = await pages.open("vectors")
     page.rows_wanted.emit((3, 9), "Lasso")
     assert pages.wanted == ["vectors"]
-    assert table.rows.rowCount() == 2
+    assert table.list.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
     assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
-    assert table.window().focusWidget() is table.table
+    assert table.window().focusWidget() is table.list.table
     table.all_link.setFocus()
     table.all_link.click()
-    assert table.rows.rowCount() == 80
-    assert table.window().focusWidget() is table.table  # the link is gone
+    assert table.list.rows.rowCount() == 80
+    assert table.window().focusWidget() is table.list.table  # the link is gone
 
 
 @pytest.fixture
@@ -218,7 +215,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     QTest.keyClick(page.found.table, Qt.Key.Key_Return)
     await pages.until(lambda: page.found.of == (second,) and not page.tasks.running())
     table = await pages.open("vectors")
-    table.table.selectRow(2)
+    table.list.table.selectRow(2)
     table.similar_button.click()
     await pages.until(lambda: page.found.of == (3,) and not page.tasks.running())
     assert pages.wanted == ["search"]
@@ -277,14 +274,14 @@ async def test_groups_show_their_typical_texts_and_their_number_is_kept_by_job(p
 async def test_what_takes_long_is_said_and_can_be_stopped_and_begun_again(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    may_end = threading.Event()
+    may_end, found = threading.Event(), groups.find_clusters
 
     def found_later(*arguments: Any) -> Any:
         while not may_end.wait(0.01):
             arguments[-1](0.5)
-        return find_clusters(*arguments)
+        return found(*arguments)
 
-    monkeypatch.setattr(groups_view, "find_clusters", found_later)
+    monkeypatch.setattr(groups, "find_clusters", found_later)
     page = pages.begin("groups")
     button = page.stack.empty.button
     await pages.until(lambda: page.is_empty() and bool(page.stack.empty.sentence()) and button.isVisible())
@@ -303,23 +300,19 @@ async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
     ranking = await driver.finished(pairs, Kind.RANK, "Ranked")
     await driver.show(pages.job)
     assert not driver.page.compare_button.isHidden()
-    driver.workspace.evaluating.compare(pages.job.id, ranking.id)
-    page = driver.workspace.evaluating.versus
-    await pages.until(lambda: page.isVisible() and page.versus is not None and not page.tasks.running())
-    found = page.versus
+    driver.workspace.compare(pages.job.id, ranking.id)
+    page = driver.workspace.comparison_page
+    await pages.until(lambda: page.compared is not None and not page.tasks.running())
+    found = page.compared
     assert found is not None
-    assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
-    assert (len(found.scores), found.of) == (2, 3)
-    assert page._described(0)[:2] == (first, second)
-    assert page.panel.text() == second
-    assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
-    assert page.picture.isVisible()
+    own, scores = found.comparison.scores
+    assert own == pytest.approx(scores, abs=1e-3)  # the practice service scores by its own vectors
+    assert len(own) == 2 and found.comparison.runs[0].job.id == pages.job.id  # of three; the older one is A
+    page.tabs.choose("scores")
+    assert page.scores.chart.isVisible()
     other = await driver.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
-    driver.workspace.evaluating.compare(pages.job.id, other.id)
-    await pages.until(lambda: page.versus is not None and page.versus.of == 1 and not page.tasks.running())
-    assert page.is_empty() and not page.picture.isVisible()
-    page.done.emit(pages.job.id)
-    await pages.until(driver.page.isVisible)
+    driver.workspace.compare(pages.job.id, other.id)
+    await pages.until(lambda: page.compared is None and not page.tasks.running())
 
 
 def offered(view: ResultView) -> dict[str, int]:
@@ -331,12 +324,12 @@ def offered(view: ResultView) -> dict[str, int]:
 async def four(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
     async with open_job_page(tmp_path) as driver:
         await driver.show(await driver.finished(FOUR, Kind.EMBED, "Catalogue"))
-        await until(lambda: driver.vectors.rows.rowCount() == 4)
+        await until(lambda: driver.vectors.list.rows.rowCount() == 4)
         yield driver
 
 
 async def test_texts_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDriver, until: Until) -> None:
-    first = four.vectors.rows.row(0)
+    first = four.vectors.list.rows.row(0)
     assert (first.text.row, first.text.id, first.text.text) == (2, "0007", "Desk lamp of brass")
     assert four.vectors.count.text() == "4 texts"
 
@@ -355,10 +348,10 @@ async def test_texts_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDr
 
 async def test_a_search_leaves_the_texts_that_have_it(four: JobPageDriver, until: Until) -> None:
     QTest.keyClicks(four.vectors.find_field, "garden")
-    await until(lambda: four.vectors.rows.rowCount() == 1)
+    await until(lambda: four.vectors.list.rows.rowCount() == 1)
     assert four.vectors.count.text() == "1 of 4 texts"
-    assert four.vectors.panel.text() == "Garden hose"
+    assert four.vectors.list.panel.text() == "Garden hose"
     four.vectors.find_field.setText("no such thing")
-    await until(lambda: four.vectors.panel.isHidden() or not four.vectors.panel.isVisible())
+    await until(lambda: four.vectors.list.panel.isHidden() or not four.vectors.list.panel.isVisible())
     four.vectors.show_all()
-    assert four.vectors.rows.rowCount() == 4
+    assert four.vectors.list.rows.rowCount() == 4

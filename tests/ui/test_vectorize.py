@@ -17,7 +17,7 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import MetadataColumn, PushOptions, PushOutcome
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.push_form import RunningPushes, proposed_name
+from cfbatch_gui.ui.results.push_form import proposed_name
 from cfbatch_gui.ui.results.vectorize_page import VectorizePage
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import TOKEN
@@ -50,7 +50,6 @@ class Desk:
     root: Path
     program: Program
     notices: Notices
-    pushes: RunningPushes
     page: VectorizePage
     until: Until
     wanted: list[tuple[object, str]] = field(default_factory=list)
@@ -68,7 +67,7 @@ class Desk:
 
     async def idle(self) -> None:
         """Wait until nothing is under way."""
-        await self.until(lambda: not self.page.tasks.running() and not self.pushes.tasks.running())
+        await self.until(lambda: not self.page.tasks.running() and not self.page.pushing.running())
 
     def parts(self) -> str:
         """Which part is shown."""
@@ -87,14 +86,14 @@ async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncI
         program.vectorize._settings = replace(program.vectorize._settings, most_vectors=PART)
 
     def make(program: Program, notices: Notices) -> VectorizePage:
-        return VectorizePage(program, notices, RunningPushes(program, notices.show_error, notices))
+        return VectorizePage(program, notices)
 
     opening = {"environ": environ, "credentials": Credentials(MemoryKeyring(), {})}
     async with shown_page(root, make, prepare=prepare, **opening) as (program, page):
-        desk = Desk(root, program, page.notices, page._pushes, page, until)
+        desk = Desk(root, program, page.notices, page, until)
         page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
         yield desk
-        await desk.pushes.tasks.close()
+        await page.pushing.close()
 
 
 @pytest.fixture

@@ -16,17 +16,16 @@ from cfbatch_gui.core.errors import TokenRefused
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.display import control_name, in_help
-from cfbatch_gui.ui.evaluation.comparison_tabs import signed
 from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text
-from cfbatch_gui.ui.inputs.check_section import count_range, share_of_day
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import NoticeListDialog, Notices
 from cfbatch_gui.ui.plots.plot import labels
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton, split
 from cfbatch_gui.ui.widgets.bars import FileDrag
-from cfbatch_gui.ui.window.main_window import MainWindow, NoticeListDialog
+from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import ENGLISH, Language, languages, load_language, use_language
+from cfbatch_gui.words.quality import signed
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage
 from tests.ui.conftest import Until
@@ -224,13 +223,11 @@ def test_decimals_and_thousands_have_the_signs_of_the_language() -> None:
     assert figures.score_text(-0.0028) == "-0,0028"
     assert figures.local_signs("0.4939–1,000.5") == "0,4939–1.000,5"
     assert signed(-0.0741) == "−0,074"
-    assert count_range(1_969, 3_067) == "2,0–3,1 k"
     assert labels((0.0, 0.25, 0.5)) == ("0", "0,25", "0,5")
 
 
 def test_english_has_a_point() -> None:
     assert figures.score_text(0.6812) == "0.6812"
-    assert share_of_day(0.036).startswith("3.6 %")
 
 
 FIVE_WORDS = "To reset a forgotten password"

@@ -25,7 +25,7 @@ from tests.support.disks import fill_up, free_up, small_disk
 from tests.support.faulty_service import FaultyService, ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.conftest import Until
-from tests.ui.connections import entries
+from tests.ui.connections import answer_line, entries
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -106,7 +106,7 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage) -> N
 async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage) -> None:
     select(stage, "May", "June")
     await menu_job(stage, "Compare these 3…")
-    page = stage.workspace.evaluating.comparison
+    page = stage.workspace.comparison_page
     await stage.person.until(lambda: stage.workspace.window.pages.currentWidget() is page)
     await stage.person.until_sees("May", "June")
     assert page._jobs[0].id == stage.job("April").id
@@ -276,7 +276,7 @@ async def test_what_the_service_refused_is_sent_again_alone(
         await person.click("Progress")
         await person.until_sees("The service refused 2 of 12 requests")
         await person.click("Send these again")
-        await person.until_sees("Batches back: 2 of 2", "82 of 82 scores can be read now")
+        await person.until_sees("Batches back: 2 of 2", "Look at what is here")
         assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
 
 
@@ -356,3 +356,18 @@ async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
         await person.click("Test again")
         await person.until_sees("new jobs are sent there")
         await until(lambda: "its last test failed" not in gear.accessibleDescription())
+
+
+async def test_renaming_keeps_the_place_in_the_list_and_the_keyboard(stage: Stage, until: Until) -> None:
+    window, jobs = stage.workspace.window, stage.workspace.window.library.list
+    window.resize(1000, 500)
+    for number in range(12):
+        await draft(stage.program, f"Draft {number}", HELP_CENTRE, Kind.RANK)
+    stage.workspace.show_jobs()
+    await stage.person.click_row("Jobs", "Draft 2")
+    jobs.setFocus()
+    place = jobs.verticalScrollBar().value()
+    stage.workspace.job_actions.rename(stage.job("Draft 2").id)
+    await answer_line("Second", until)
+    await until(lambda: jobs.currentIndex().data() == "Second")
+    assert window.focusWidget() is jobs and jobs.verticalScrollBar().value() == place > 0

@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, Run, join
 from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.messages import enumerated, message
-from cfbatch_gui.core.results.exports.base import Cell, ExportOptions
+from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.exports.csv_tables import write_csv
 from cfbatch_gui.core.results.rankings import Ranks, ranks_of
 from cfbatch_gui.core.results.score_table import QueryText, read_queries
@@ -89,6 +89,11 @@ class Comparison:
         """How many ranks each pair rose from the first run to `runs[other]`; negative if it fell."""
         result: Indices = self.ranks[0].rank - self.ranks[other].rank
         return result
+
+    def correlation(self, other: int) -> float | None:
+        """Pearson's, of the scores of both; None where nothing varies."""
+        one, two = self.scores[0], self.scores[other]
+        return float(np.corrcoef(one, two)[0, 1]) if one.std() and two.std() else None
 
     def of_query(self, index: int) -> NDArray[np.int64]:
         """The indices of one query's compared pairs, by their rank in the first run; `index` counts `queries`."""
@@ -272,11 +277,10 @@ def _ranks(comparison: Comparison, number: int, pairs: NDArray[np.int64]) -> NDA
 
 
 _ROWS_AT_ONCE = 5_000  # rows whose texts are in memory at once
-_PLAIN = ExportOptions()
 
 
 def write_texts(
-    comparison: Comparison, path: Path, *, options: ExportOptions = _PLAIN, queries: Collection[int] | None = None
+    comparison: Comparison, path: Path, *, for_excel: str = "", queries: Collection[int] | None = None
 ) -> int:
     """Write a row for each text, by query and rank of the first job; the number of rows.
 
@@ -288,14 +292,14 @@ def write_texts(
         *(f"{name}_{number}" for number in numbers for name in ("score", "rank")),
         *(f"change_{number}" for number in numbers[1:]),
     )
-    return write_csv(path, columns, _text_rows(comparison, queries), options)
+    return write_csv(path, columns, _text_rows(comparison, queries), for_excel)
 
 
 def write_queries(
     comparison: Comparison,
     path: Path,
     *,
-    options: ExportOptions = _PLAIN,
+    for_excel: str = "",
     top_k: int = TOP_K,
     evaluation: Evaluation | None = None,
     queries: Collection[int] | None = None,
@@ -319,7 +323,7 @@ def write_queries(
                 number = comparison.queries[first.index].number
                 yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
 
-    return write_csv(path, columns, rows(), options)
+    return write_csv(path, columns, rows(), for_excel)
 
 
 def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int, tuple[Cell, ...]]]:

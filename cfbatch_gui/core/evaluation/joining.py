@@ -1,22 +1,23 @@
 """Runs as they are read from jobs, and which of their queries and texts are the same."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.values import FROM_LABELS, Judgement, Source, Subject
-from cfbatch_gui.core.messages import comma_list, message
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
 from cfbatch_gui.core.results.labels import (
     NO_LABEL,
     OutsideGrade,
@@ -37,7 +38,10 @@ from cfbatch_gui.core.results.score_table import (
     read_score_table,
     read_text_hashes,
 )
+from cfbatch_gui.core.system.threads import check_stopped
 
+NOT_THERE = -1
+_BLOCK = 10_000  # texts or pairs in memory at a time
 _TEXTS = """
 SELECT i.item_no, t.text, t.text_id, t.label FROM json_each(?) wanted
 CROSS JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
@@ -93,7 +97,83 @@ def read_run(folder: JobFolder, job: Job) -> Run:
     return Run(job, folder, table, labels, outside, unusable)
 
 
-_BLOCK = 10_000  # texts in memory at a time
+def read_runs(folder_of: Callable[[str], JobFolder], jobs: Sequence[Job]) -> list[Run]:
+    """The runs of jobs in their order; one with vectors orders the pairs of the first ranking. Raises as `read_run`."""
+    rankings = {job.id: read_run(folder_of(job.id), job) for job in jobs if job.kind is Kind.RANK}
+    first = next(iter(rankings.values()), None)
+    if first is None:
+        raise UsageError(message("vectors_can_be_compared_ranking_choose"))
+    return [rankings.get(job.id) or similarity_run(folder_of(job.id), job, first) for job in jobs]
+
+
+def similarity_run(folder: JobFolder, job: Job, ranking: Run) -> Run:
+    """The pairs of a ranking, scored by how similar a job's vectors of query and text are. Blocking: reads all texts.
+
+    Raises UsageError without a pair of which the job has both vectors, DataError.
+    """
+    embeddings, table = Embeddings(folder, job.failed_batches), ranking.table
+    unit = unit_vectors(embeddings)
+    known: dict[str, int] = {}
+    for start in range(0, unit.count, _BLOCK):
+        check_stopped()
+        items = unit.item_numbers[start : start + _BLOCK].tolist()
+        for index, text in enumerate(embeddings.texts(items), start):
+            known.setdefault(text.text, index)
+
+    def vectors_of(statement: str, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+        found = np.full(int(numbers.max(initial=0)) + 1, NOT_THERE, dtype=np.int64)
+        for number, text in database.execute(statement, (len(found),)):
+            found[number] = known.get(text, NOT_THERE)
+        return found[numbers]
+
+    with ranking.folder.open(read_only=True) as database:
+        queries = vectors_of("SELECT query_no, text FROM queries WHERE query_no < ?", table.queries)
+        texts = vectors_of("SELECT text_no, text FROM texts WHERE text_no < ?", table.texts)
+    pairs = np.flatnonzero((queries != NOT_THERE) & (texts != NOT_THERE))
+    if not len(pairs):
+        raise UsageError(message("name_no_vectors_query_text_other", name=job.name, other=ranking.job.name))
+    scores = np.full(len(table), np.nan)
+    for start in range(0, len(pairs), _BLOCK):
+        check_stopped()
+        some = pairs[start : start + _BLOCK]
+        scores[some] = np.einsum("ij,ij->i", unit.rows(queries[some]), unit.rows(texts[some]))
+    return replace(ranking, job=job, table=replace(table, scores=scores), unusable=None)
+
+
+def comparable_jobs(folder_of: Callable[[str], JobFolder], base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
+    """Other jobs with results, of which one ranks, that have a query and a text in common with this one; those of the
+    same file first, then those of as many queries, the newest first. Blocking. A job that cannot be read is left out.
+    """
+    ours = [set(_names(folder_of(base.id), base, statement)) for statement in _SUBJECTS]
+
+    def has_both(job: Job) -> bool:
+        check_stopped()
+        if job.id == base.id or not job.has_results or Kind.RANK not in (job.kind, base.kind):
+            return False
+        with suppress(UserError):
+            folder = folder_of(job.id)
+            pairs = zip(ours, _SUBJECTS, strict=True)
+            return all(any(name in known for name in _names(folder, job, each)) for known, each in pairs)
+        return False
+
+    def nearness(job: Job) -> tuple[bool, bool, float]:
+        return job.source_name != base.source_name, job.queries != base.queries, -job.created_at
+
+    return tuple(sorted(filter(has_both, jobs), key=nearness))
+
+
+_SUBJECTS = ("SELECT text, query_id FROM queries", "SELECT text, text_id FROM texts")
+
+
+def _names(folder: JobFolder, job: Job, statement: str) -> Iterator[int]:
+    """Hashes of the texts and the ids; those of vectors may be either, and are known by their texts alone."""
+    is_vectors = job.kind is Kind.EMBED
+    with folder.open(read_only=True) as database:
+        for text, identifier in database.execute(_SUBJECTS[1] if is_vectors else statement):
+            if text:
+                yield hash(text)
+            if identifier and not is_vectors:
+                yield hash((identifier,))
 
 
 def has_label(run: Run) -> NDArray[np.bool_]:
@@ -195,7 +275,6 @@ def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 Indices = NDArray[np.int32]
-NOT_THERE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,15 +374,3 @@ def _first_of_id(run: Run) -> Numbers:
     is_first = starts(run.table.queries[order], ids[order])
     own[order] = order[is_first][np.cumsum(is_first) - 1]
     return own
-
-
-_MATCHED: Final = {
-    MatchedBy.ID_AND_TEXT: message("n_id_text"),
-    MatchedBy.TEXT: message("n_text"),
-    MatchedBy.ID: message("n_id_alone_other_texts"),
-}
-
-
-def matched_words(counts: Mapping[MatchedBy, int]) -> str:
-    """How queries or texts of two jobs were found to be the same."""
-    return comma_list([_MATCHED[how].filled(n=count) for how, count in counts.items() if count]) or message("none")

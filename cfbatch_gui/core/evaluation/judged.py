@@ -23,11 +23,10 @@ from cfbatch_gui.core.evaluation.joining import (
     ranked_documents,
 )
 from cfbatch_gui.core.evaluation.metrics import usual_metrics
-from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired, compare_pairs
+from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.judgements.book import Book, Shelf, newest
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
-from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct, score_text
 from cfbatch_gui.core.results.score_table import (
@@ -295,42 +294,6 @@ def answers(evaluation: Evaluation, metric: str = "") -> tuple[Paired, ...]:
     return compare_pairs(first, others)
 
 
-def judged_by(evaluation: Evaluation, book: BookGrades | None) -> Message:
-    """By what it measures, such as the book “Support” and the labels."""
-    if book is None or evaluation.book is None or not evaluation.book.matched:
-        return message("labels")
-    return message("book_name_labels", name=book.name)
-
-
-def answer_words(found: Paired, job: str, metric: str) -> tuple[str, str, str]:
-    """The answer, what has changed from the first job to this one, and what would tell more, "" if nothing would."""
-    if not (found.better or found.worse):
-        same = message("all_n_judged_queries", n=found.same)
-        words = message("queries_same_metric_under_both", queries=same, metric=metric)
-        return message("no_query_differs"), words, ""
-    counts = message(
-        "job_is_better_better_worse_worse",
-        job=job,
-        better=message("n_queries", n=found.better),
-        worse=found.worse,
-        same=found.same,
-    )
-    by = message("metric_changes_difference", metric=metric, difference=found.difference)
-    if found.low is None or found.high is None:
-        more = message("judge_texts_least_n_queries_see", n=LEAST_QUERIES)
-        return message("too_few_queries_tell"), message("counts_on_average", counts=counts, by=by), more
-    words = message("counts_95_certainty_something_between_low")
-    words = words.filled(counts=counts, by=by, low=found.low, high=found.high)
-    if found.is_seen:
-        answer = message("job_is_better") if found.difference > 0 else message("job_is_worse")
-        return answer.filled(job=job), words, ""
-    answer = message("no_difference_can_be_seen")
-    if not found.needed:
-        return answer, words, ""
-    more = message("see_difference_size_judge_about_n", size=TOLD_APART, n=found.needed)
-    return answer, words, more
-
-
 def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments, k: int) -> RunMeasures:
     """The measures of all judged queries, by the documents that one run has scored, in its order, each once."""
     wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
@@ -479,15 +442,3 @@ def keep_labels(shelf: Shelf, run: Run, *, time: float) -> int:
     if not has_label(run).any() and not run.outside:
         return 0
     return shelf.book_or_new().add_new(label_judgements(run, time=time))
-
-
-def remarks(runs: Sequence[RunMeasures]) -> Iterator[Message]:
-    """What has to be known about the measures."""
-    if not any(run.has_contrast for run in runs):
-        yield message("nothing_can_be_measured_all_candidates")
-    if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
-        yield message("range_is_what_figure_may_be")
-    if without := sum(run.without_answer for run in runs):
-        yield message("n_judged_queries_no_answer_each", n=without)
-    if repeated := sum(run.repeated for run in runs):
-        yield message("n_texts_are_listed_twice_their", n=repeated)

@@ -1,18 +1,14 @@
 """Rows without a result: those that were left out, those that the service refused, and a file of the first to mend."""
 
-import csv
-import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_value
-from cfbatch_gui.core.messages import message, restored
-from cfbatch_gui.core.system.files import atomic_writer
+from cfbatch_gui.core.messages import restored
 
 LINE_END, TAB = "↵", "→"  # signs for what is not printed
 _NOT_PRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -93,33 +89,3 @@ def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
     """The names of the columns of the first or the second file, as they were when it was read."""
     found = folder.fact("columns" if file == 1 else "second_columns")
     return tuple(str(name) for name in found) if isinstance(found, list) else ()
-
-
-_FILE, _ROW, _REASON = message("column_file"), message("column_row"), message("reason")
-_IN_THE_FILE = message("in_the_file")
-
-
-def save_problems(folder: JobFolder, path: Path, *, kind: str = "", say: Callable[[str], str] = str) -> int:
-    """Write the rows that are left out (of one kind, or all) as CSV with the file's own separator; returns how many.
-    "row" and "reason" come first, then the cells as they were. `say` words what is ours. Raises ExportError,
-    DiskFull.
-    """
-    draft = folder.draft()
-    found = problems(folder, kind=kind)
-    columns = problem_columns(folder)
-    has_second = any(problem.file == 2 for problem in found)
-    if has_second:
-        second = problem_columns(folder, file=2)
-        columns = second if all(problem.file == 2 for problem in found) else columns + second[len(columns) :]
-    has_raw = any(problem.raw for problem in found)
-    with atomic_writer(path) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="", write_through=True)
-        writer = csv.writer(text, delimiter=(draft.options.separator if draft else None) or ",")
-        last = [say(_IN_THE_FILE)] if has_raw else []
-        writer.writerow([*([say(_FILE)] if has_second else []), say(_ROW), say(_REASON), *columns, *last])
-        for problem in found:
-            which = [str(problem.file)] if has_second else []
-            cells = (*problem.cells, *("",) * (len(columns) - len(problem.cells))) if has_raw else problem.cells
-            writer.writerow([*which, problem.row, say(problem.reason), *cells, *([problem.raw] if has_raw else [])])
-        text.detach()
-    return len(found)

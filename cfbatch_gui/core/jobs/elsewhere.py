@@ -276,7 +276,7 @@ def lay_out_names(
 
     def named(item: Item) -> tuple[str, ...]:
         number, query, place, request, _ = item
-        names = (f"Query {query}", f"Query {query} · Context {place}") if kind is Kind.RANK else (f"Text {number}",)
+        names = (f"Query {query}", f"Query {query} · Candidate {place}") if kind is Kind.RANK else (f"Text {number}",)
         return *names, references.get(request or 0, "")
 
     fill_named(folder, kind, map(named, items), facts)

@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Book, newest, problem_of
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
-from cfbatch_gui.core.messages import Message, comma_list, message
+from cfbatch_gui.core.messages import comma_list, message
 from cfbatch_gui.core.results.exports.csv_tables import FORMULA
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings import RetrievalIds, percent_encoded
@@ -272,16 +272,6 @@ class Imported:
     matched: int
     unmatched: int
     conflicting: int
-
-
-def import_words(done: Imported, book: str, *, has_job: bool) -> Iterator[Message]:
-    """What was taken in, for a person."""
-    yield message("read_n_judgements_new_are_new", n=done.read, new=done.added, book=book)
-    if has_job:
-        words = message("some_are_about_texts_job_others")
-        yield words.filled(some=done.matched, others=done.unmatched)
-    if done.conflicting:
-        yield message("n_are_about_texts_different_grades", n=done.conflicting)
 
 
 @dataclass(frozen=True, slots=True)

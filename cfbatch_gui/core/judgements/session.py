@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.judgements.book import Book, graded, newest
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
-from cfbatch_gui.core.messages import message
 
 _PAUSE = 120.0  # seconds; whoever takes longer has been away
 _FASTEST, _USUAL = 1.0, 8.0  # seconds for one text
@@ -102,14 +101,6 @@ class Session:
 
 
 Grades = NDArray[np.int64]
-# D. Altman, "Practical Statistics for Medical Research", 1991.
-_WORDS = (
-    (0.8, message("very_good")),
-    (0.6, message("good")),
-    (0.4, message("moderate")),
-    (0.2, message("fair")),
-    (-float("inf"), message("poor")),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +152,3 @@ def _agreement(twice: Sequence[tuple[Judgement, Judgement]]) -> Agreement:
     grades = np.array([(one.grade, other.grade) for one, other in twice], dtype=np.int64).reshape(-1, 2)
     same = int((grades[:, 0] == grades[:, 1]).sum())
     return Agreement(len(grades), same, weighted_kappa(grades[:, 0], grades[:, 1]))
-
-
-def agreement_words(found: Agreement) -> str:
-    """How far judges agree, as a sentence: the share with the same grade, and kappa in words."""
-    share = message(
-        "same_grade_same_pairs_texts_share", same=found.same, pairs=found.pairs, share=found.same / max(1, found.pairs)
-    )
-    if found.kappa is None:
-        return message("share_too_little_variety_say_more", share=share)
-    return message(
-        "share_agreement_beyond_chance_word_weighted",
-        share=share,
-        word=next(word for least, word in _WORDS if found.kappa >= least),
-        kappa=found.kappa,
-    )

@@ -1,19 +1,15 @@
 """The texts whose vectors are nearest to a text or a sentence, and a ranking's scores beside such similarities."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
-from cfbatch_gui.core.job_folder.checksums import read_scores
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import one_moment
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, Progress, UnitVectors, unit_vectors
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.requests import Request, encode_request
@@ -97,94 +93,3 @@ def _vector(raw: bytes, request: Request, embeddings: Embeddings) -> NDArray[np.
             detail=f"pooling {matched.pooling[:40]!r}, not {stored[:40]!r}",
         )
     return np.array(matched.vectors[0])
-
-
-_PAIRS = 4_096  # whose vectors are in memory at once
-
-_TEXTS_OF_PAIRS = """
-SELECT i.query_no, i.item_no, q.text, t.text FROM items i JOIN queries q USING(query_no)
-JOIN texts t USING(text_no) ORDER BY i.query_no, i.item_no
-"""
-_PAIR = """
-SELECT q.text, t.text FROM items i JOIN queries q USING(query_no) JOIN texts t USING(text_no) WHERE i.item_no = ?
-"""
-
-
-@dataclass(frozen=True, eq=False)
-class VersusScores:
-    """Arrays (n,) for scored pairs with both vectors, of `of`.
-
-    `correlation` is Pearson's, NaN where nothing varies; `same_first` counts queries whose best pair is the same.
-    """
-
-    item_numbers: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    similarities: NDArray[np.float64]
-    of: int
-    correlation: float
-    queries: int
-    same_first: int
-
-
-def scores_versus_similarities(
-    ranking: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None
-) -> VersusScores:
-    """Compare all scored pairs of `ranking`. Blocking: reads all its texts; call it in a thread. Raises DataError."""
-    unit = unit_vectors(embeddings)
-    indices = _indices_of_texts(embeddings, unit)
-    with ranking.open(read_only=True) as database, one_moment(database):
-        pairs = read_scores(database, ranking.path)
-        pairs = pairs[~np.isneginf(pairs["score"])]
-        scores = dict(zip(pairs["item"].tolist(), pairs["score"].tolist(), strict=True))
-        of, found = len(scores), []
-        for query_no, item_no, query, text in database.execute(_TEXTS_OF_PAIRS):
-            one, other, score = indices.get(query), indices.get(text), scores.get(item_no)
-            if one is not None and other is not None and score is not None:
-                found.append((query_no, item_no, one, other, score))
-    columns = np.array(found, dtype=np.float64).reshape(-1, 5).T
-    query_numbers, item_numbers, ones, others = (column.astype(np.int64) for column in columns[:4])
-    similarities = np.empty(len(found), dtype=np.float64)
-    for start in range(0, len(found), _PAIRS):
-        part = slice(start, start + _PAIRS)
-        similarities[part] = np.einsum("ij,ij->i", unit.rows(ones[part]), unit.rows(others[part]))
-        progress(min(1.0, (start + _PAIRS) / len(found)))
-    queries, same_first = _same_best(query_numbers, columns[4], similarities)
-    return VersusScores(
-        item_numbers, columns[4], similarities, of, _correlation(columns[4], similarities), queries, same_first
-    )
-
-
-def texts_of_pairs(ranking: JobFolder, item_numbers: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
-    """Query and context of each of these items of the ranking, in their order. Raises DataError."""
-    with ranking.open(read_only=True) as database:
-        for item_no in item_numbers.tolist():
-            yield database.execute(_PAIR, (item_no,)).fetchone()
-
-
-def _indices_of_texts(embeddings: Embeddings, unit: UnitVectors) -> dict[str, int]:
-    """The index among the unit vectors of each text; that of the first of equal texts."""
-    found: dict[str, int] = {}
-    for start in range(0, unit.count, _PAIRS):
-        items = unit.item_numbers[start : start + _PAIRS].tolist()
-        for index, text in enumerate(embeddings.texts(items), start):
-            found.setdefault(text.text, index)
-    return found
-
-
-def _same_best(
-    query_numbers: NDArray[np.int64], scores: NDArray[np.float64], similarities: NDArray[np.float64]
-) -> tuple[int, int]:
-    queries = same = 0
-    _, starts = np.unique(query_numbers, return_index=True)
-    for part in np.split(np.arange(len(query_numbers)), starts[1:]):
-        if len(part) > 1:
-            queries += 1
-            best = scores[part] == scores[part].max()
-            same += bool(best[similarities[part].argmax()])
-    return queries, same
-
-
-def _correlation(scores: NDArray[np.float64], similarities: NDArray[np.float64]) -> float:
-    if len(scores) < 2 or not scores.std() or not similarities.std():
-        return float("nan")
-    return float(np.corrcoef(scores, similarities)[0, 1])

@@ -49,6 +49,11 @@ class OutcomeCounts:
     def is_complete(self) -> bool:
         return self.done == self.items
 
+    @property
+    def missing(self) -> int:
+        """Items and rows without a result, for whatever reason."""
+        return self.items - self.done + self.skipped
+
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
     """The stored state of one request; every field is None for an item that is in no request."""

@@ -78,7 +78,6 @@ class Settings:
     learned: tuple[Learned, ...] = ()  # one for each connection and model
     last_folder: str = ""  # for anything
     folders: dict[str, str] = field(default_factory=dict)  # the one used last, by the kind of file: see FolderUse
-    keeps_manifests: bool = True  # of files for people, with the job
     window: str = ""  # the window's geometry as Qt saves it, base64
     table_layouts: dict[str, str] = field(default_factory=dict)  # column widths and order by the table's name, base64
     seen_close_note: bool = False

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
+from cfbatch_gui.core.messages import literal
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.worker_setup import account, worker_setup
 from cfbatch_gui.core.worker_setup.account import Names, State
@@ -166,7 +167,7 @@ class CallRow(StepRow):
 
     def show_state(self, state: State | None, note: str = "") -> None:
         self.state = state
-        self.show_step(*_LOOKS[state], note=note, spoken=said(state.value) if state else "")
+        self.show_step(*_LOOKS[state], note=note, spoken=said(literal(state.value)) if state else "")
 
 
 class AccountDialog(WorkDialog):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, Kind, ProblemKind
@@ -18,13 +18,7 @@ from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job, most_batches, wants_account
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.core.workers_ai.catalogue import (
-    DEFAULT_MODEL,
-    FREE_NEURONS_A_DAY,
-    ModelMetadata,
-    find_model,
-    next_reset,
-)
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui.budget import BudgetFields
@@ -38,18 +32,18 @@ from cfbatch_gui.ui.widgets import (
     Card,
     Choice,
     ElidedLabel,
-    Figure,
     Flow,
     IconButton,
     IconLine,
     Label,
-    Level,
+    LabelGrid,
     LinkButton,
     NoticeBar,
     PrimaryButton,
     QuietButton,
     Saying,
     SectionCard,
+    Sentence,
     boxed,
     column,
     form,
@@ -57,9 +51,10 @@ from cfbatch_gui.ui.widgets import (
 )
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
-from cfbatch_gui.words.figures import number, one_line, plural, prices, size, usual_words
+from cfbatch_gui.words import plans
+from cfbatch_gui.words.figures import number, one_line, plural
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import connection_of, short_model, title_words
+from cfbatch_gui.words.states import connection_of, is_practice, short_model, title_words
 
 
 def _cut(cell: str) -> str:
@@ -67,7 +62,6 @@ def _cut(cell: str) -> str:
 
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
-DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
 _LINKS = {
     ProblemKind.DOUBTFUL_SENT: ("show", "doubt"),
     ProblemKind.DOUBTFUL_ROW: ("show", "trust", "save"),
@@ -78,6 +72,7 @@ _ROW_HEIGHT = 34
 _ROWS_AT_ONCE, _ROWS_ABOVE_PANEL = 6, 4
 _MEASURED = 40  # rows
 _LINES = 7  # of the panel
+_Bar = tuple[str, str, tuple[str, ...]]  # kind, sentence and links
 
 
 class ProblemBars(QWidget):
@@ -86,60 +81,50 @@ class ProblemBars(QWidget):
     def __init__(self, drafts: DraftActions, reveal: Callable[..., None]) -> None:
         super().__init__()
         self._drafts, self._reveal = drafts, reveal
-        self._shown: tuple[object, ...] = ()
+        self._wanted: list[_Bar] = []
         self.view = ProblemsView()
         self.bars: list[NoticeBar] = []
         self._lines = column()
         self.save_all = LinkButton("", on_click=drafts.save_problems)
-        self.save_all.hide()
         self.notes = Saying("info")
         self.setLayout(column(self._lines, row(self.save_all, None), self.notes))
         self.hide()
 
-    def show_preflight(self, found: Plan | None, job: Job, metadata: ModelMetadata) -> None:
+    def show_preflight(self, found: Plan | None, job: Job) -> None:
         """Nothing is touched while it is the same."""
-        notes = "\n".join(_notes(found)) if found else ""
-        wanted = (found.problems, found.too_long, job.options.truncate_inputs, metadata.max_tokens) if found else ()
-        self.notes.set_line(notes)
-        if wanted != self._shown:
-            self._shown = wanted
-            self._renew(found, job, metadata)
-        self.setVisible(bool(notes or self.bars))
+        wanted = _wanted_bars(found, job) if found is not None else []
+        left_out = (
+            [each.count for each in found.problems if each.kind is not ProblemKind.DOUBTFUL_SENT] if found else []
+        )
+        self.save_all.setText(
+            plural(sum(left_out), "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
+        )
+        self.save_all.setVisible(len(left_out) > 1)
+        self.notes.set_line("\n".join(map(said, found.notices)) if found is not None else "")
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._renew()
+        self.setVisible(bool(self.notes.text() or self.bars))
 
-    def _renew(self, found: Plan | None, job: Job, metadata: ModelMetadata) -> None:
-        focused = next((at for at, link in enumerate(self._links()) if link.hasFocus()), None)
+    def _renew(self) -> None:
+        had_focus = any(link.hasFocus() for bar in self.bars for link in bar.links())
         for bar in self.bars:
             self._lines.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
-        problems = found.problems if found else ()
-        self.bars = []
-        for problem in problems:
-            level: Level = "info" if problem.kind is ProblemKind.DOUBTFUL_SENT else "attention"
-            acts = _LINKS.get(problem.kind, ("show", "save"))
-            self.bars.append(self._bar(said(problem.sentence), str(problem.kind), *acts, level=level))
-        if found is not None and found.too_long:
-            self.bars.append(self._too_long_bar(found.too_long, job, metadata))
+        self.bars = [self._bar(*each) for each in self._wanted]
         for bar in self.bars:
             self._lines.addWidget(bar)
-        left_out = [problem for problem in problems if problem.kind is not ProblemKind.DOUBTFUL_SENT]
-        total = sum(problem.count for problem in left_out)
-        self.save_all.setText(
-            plural(total, "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
-        )
-        self.save_all.setVisible(len(left_out) > 1)
-        follow_in_tab_order(self, *self._links(), self.save_all)
-        if focused is not None and (links := self._links()):
-            links[min(focused, len(links) - 1)].setFocus()
+        links = [link for bar in self.bars for link in bar.links()]
+        follow_in_tab_order(self, *links, self.save_all)
+        if had_focus and links:
+            links[0].setFocus()
         self.view.hide()
 
-    def _links(self) -> list[LinkButton]:
-        return [link for bar in self.bars for link in bar.links()]
-
-    def _bar(self, sentence: str, kind: str, *links: str, level: Level) -> NoticeBar:
+    def _bar(self, kind: str, sentence: str, links: tuple[str, ...]) -> NoticeBar:
         drafts = self._drafts
         acts: dict[str, tuple[str, Callable[[], object]]] = {
-            "show": (self.tr("Show rows"), partial(self.show_rows, kind, toggles=True)),
+            "show": (self.tr("Show rows"), partial(self.show_rows, kind)),
             "save": (self.tr("Save them…"), partial(drafts.save_problems, kind)),
             "cut": (self.tr("Cut into parts"), drafts.split_for_model),
             "begin": (self.tr("Read their beginning"), partial(drafts.change_options, truncate_inputs=True)),
@@ -147,57 +132,38 @@ class ProblemBars(QWidget):
             "trust": (self.tr("Send them as read"), partial(drafts.choose_doubtful, True)),
             "doubt": (self.tr("Leave them out"), partial(drafts.choose_doubtful, False)),
         }
-        bar = NoticeBar(sentence, level)
+        bar = NoticeBar(sentence, "info" if kind in (CUT, ProblemKind.DOUBTFUL_SENT) else "attention")
         for link in links:
             bar.add_link(*acts[link])
         return bar
 
-    def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
-        reads = plural(metadata.max_tokens, "{n} token", "{n} tokens")
-        is_cut = job.options.truncate_inputs
-        if is_cut:
-            text = plural(count, "{n} text may be longer", "{n} texts may be longer")
-            sentence = self.tr("{texts} than the model reads ({reads}). The rest is not read.")
-        else:
-            text = plural(count, "{n} text may be too long", "{n} texts may be too long")
-            sentence = self.tr("{texts}: the model reads {reads}.")
-        links = ("show", "cut", "end" if is_cut else "begin")
-        return self._bar(sentence.format(texts=text, reads=reads), CUT, *links, level="info")
-
-    def show_rows(self, kind: str, *, toggles: bool = False) -> None:
-        if toggles and not self.view.isHidden() and self.view.found.kind == kind:
-            self.view.hide()
-        else:
+    def show_rows(self, kind: str) -> None:
+        """Or hide them where they are shown."""
+        if self.view.isHidden() or self.view.found.kind != kind:
             self._drafts.tasks.start("rows", self._show_rows(kind, self._drafts.current))
+        else:
+            self.view.hide()
 
     async def _show_rows(self, kind: str, job_id: str) -> None:
-        model = self._drafts.model()
-        found = await asyncio.to_thread(read_problems, self._drafts.program.folder(job_id), kind, model)
-        preflight, was_hidden = self._drafts.state(job_id).preflight, self.view.isHidden()
-        if preflight is None or job_id != self._drafts.current:
-            return
-        if kind == CUT:
-            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=said(model.title))
-            self.view.show_problems(found, sentence, len(found.rows))
-        for count in preflight.problems:
-            if count.kind == kind:
-                self.view.show_problems(found, said(count.sentence), count.count)
-        if was_hidden:  # in a small window the heading is worth more
-            self._reveal(self.view, self.view.heading)
+        folder, model = self._drafts.program.folder(job_id), self._drafts.model()
+        found = await asyncio.to_thread(read_problems, folder, kind, model)
+        sentence = next((sentence for known, sentence, _ in self._wanted if known == kind), "")
+        if sentence and job_id == self._drafts.current:
+            self.view.show_problems(found, sentence)
+            self._reveal(self.view, self.view.heading)  # in a small window the heading is worth more
+
+
+def _wanted_bars(found: Plan, job: Job) -> list[_Bar]:
+    bars: list[_Bar] = [
+        (each.kind, said(each.sentence), _LINKS.get(each.kind, ("show", "save"))) for each in found.problems
+    ]
+    if found.too_long:
+        is_cut = job.options.truncate_inputs
+        bars.append((CUT, plans.too_long_words(found, is_cut=is_cut), ("show", "cut", "end" if is_cut else "begin")))
+    return bars
 
 
 Problems = Column[StoredProblem]
-
-
-def _notes(found: Plan) -> tuple[str, ...]:
-    if not found.learned_from:
-        return tuple(map(said, found.notices))
-    learned = plural(
-        found.learned_from,
-        "Tokens and price are estimated by what your last job like this took.",
-        "Tokens and price are estimated by what your last {n} jobs like this took.",
-    )
-    return (*map(said, found.notices), learned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +207,8 @@ class ProblemsView(Card):
         self.body.addWidget(self.panel)
         self.hide()
 
-    def show_problems(self, found: ProblemRows, sentence: str, total: int) -> None:
-        if found.has_raw and found.kind in DOUBTFUL:
-            sentence = self.tr("Compare the file with what was read.")
-        if total > len(found.rows) >= MOST_ROWS:
+    def show_problems(self, found: ProblemRows, sentence: str) -> None:
+        if len(found.rows) >= MOST_ROWS:
             sentence += self.tr(" The first {n} are shown.").format(n=number(len(found.rows)))
         self.heading.setText(sentence)
         self.found = found
@@ -288,7 +252,6 @@ def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
     ]
 
 
-_MODEL_LETTERS = 24  # of a name that is typed
 _LEAST_LETTERS = 12  # of a choice in a narrow window
 
 
@@ -296,15 +259,8 @@ class OptionsPanel(Card):
     def __init__(self, drafts: DraftActions) -> None:
         super().__init__(inset=True, margins=(16, 12, 16, 12))
         self._drafts = drafts
-        self._model = ""
         self.model = _Narrowing(self.tr("Model"), on_picked=self._choose_model)
-        self.typed_model = QLineEdit()
-        self.typed_model.setAccessibleName(self.model.accessibleName())
-        self.model.setEditable(True)
-        self.model.setLineEdit(self.typed_model)
-        self.model.setInsertPolicy(Choice.InsertPolicy.NoInsert)
-        self.model.setMinimumContentsLength(_MODEL_LETTERS)
-        self.typed_model.editingFinished.connect(self._type_model)
+        self.only_model = Label("", wrap=True)
         self.hint = IconLine("", "info")
         self.connection = _Narrowing(self.tr("Connection"), on_picked=self.choose_connection)
         ways = ((self.tr("In batches, through the queue"), False), (self.tr("At once, without the queue"), True))
@@ -319,11 +275,11 @@ class OptionsPanel(Card):
         self.budget.budget_chosen.connect(lambda budget: self._drafts.tasks.start("budget", self._save_budget(budget)))
         self._form, self._lines = form(), {}
         self.body.addLayout(self._form)
-        below: dict[Choice, QWidget] = {self.model: self.hint, self.account: self.account_about}
+        below = {self.model: (self.only_model, self.hint), self.account: (self.account_about,)}
         for field in (self.model, self.connection, self.way, self.too_long, self.pooling, self.account):
             label = Label(field.accessibleName(), "quiet")
             label.setBuddy(field)
-            self._lines[field] = column(row(field, None), *(below[field],) if field in below else ())
+            self._lines[field] = column(row(field, None), *below.get(field, ()))
             self._form.addRow(label, self._lines[field])
         budget = Label(self.budget.accessibleName(), "quiet", wrap=True)
         budget.setBuddy(self.budget.a_job)
@@ -337,7 +293,7 @@ class OptionsPanel(Card):
     def show_job(self, job: Job, state: DraftState, connections: Sequence[ConnectionSummary]) -> None:
         program, found, kind = self._drafts.program, state.preflight, state.kind or job.kind
         catalogue = program.connections.models(job.connection)
-        self._show_model(job.model, kind, catalogue)
+        self._show_model(job, kind, catalogue)
         self.hint.set_line(self._hint_words(catalogue, job.model))
         self.way.set_value(job.options.at_once)
         fits_synchronous = found is not None and bool(found.synchronous_sentence)
@@ -390,24 +346,23 @@ class OptionsPanel(Card):
             said += " " + self.tr("This one is not marked for batches.")
         return said
 
-    def _show_model(self, name: str, kind: Kind, catalogue: Catalogue) -> None:
-        if name == self._model and self.typed_model.hasFocus():
-            return  # what is being typed stays
-        self._model = name
-        fitting = (model for model in catalogue.models if model.can_rank or kind is Kind.EMBED)
-        self.model.refill((said(model.title), model.name) for model in fitting)
-        self.model.setCurrentIndex(self.model.findData(name))
-        if self.model.currentIndex() < 0:
-            self.model.setEditText(name)
-
-    def _type_model(self) -> None:
-        typed = self.typed_model.text().strip()
-        self._choose_model(self.model.itemData(self.model.findText(typed, Qt.MatchFlag.MatchExactly)) or typed)
+    def _show_model(self, job: Job, kind: Kind, catalogue: Catalogue) -> None:
+        """A menu where there is a choice, else a sentence."""
+        choices = {each.name: said(each.title) for each in catalogue.models if each.can_rank or kind is Kind.EMBED}
+        choices.setdefault(job.model, job.model)
+        self.only_model.setText(self.tr("{model}, the only one that ranks").format(model="".join(choices.values())))
+        if kind is Kind.EMBED:
+            choices[""] = self.tr("Another model…")
+        self.model.refill((title, name) for name, title in choices.items())
+        self.model.set_value(job.model)
+        self.model.setVisible(len(choices) > 1)
+        self.only_model.setVisible(len(choices) == 1)
 
     def _choose_model(self, name: str) -> None:
-        if name and name != self._model:
-            self._model = name
+        if name:
             self._drafts.change_job(model=name)
+        else:
+            self._drafts.type_model()
 
 
 def _connection_words(summary: ConnectionSummary) -> str:
@@ -419,87 +374,6 @@ class _Narrowing(Choice):
     def minimumSizeHint(self) -> QSize:
         least = self.sizeHint()
         return least.boundedTo(QSize(_LEAST_LETTERS * self.fontMetrics().horizontalAdvance("x") + 40, least.height()))
-
-
-_NOTHING = "–"
-_LONGEST_NAME = 40  # characters of a job's name
-_NOTEWORTHY = 0.01  # share of the free neurons of a day; less than this spent today is not mentioned
-
-
-class FiguresRow(QWidget):
-    """Five figures in columns of fixed proportions, so that changing numbers do not move them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.figures = tuple(Figure(wrap=True) for _ in range(5))
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 2, 0, 0)
-        grid.setHorizontalSpacing(MEDIUM)
-        for index, figure in enumerate(self.figures):
-            grid.addWidget(figure, 0, index, Qt.AlignmentFlag.AlignTop)
-            grid.setColumnStretch(index, 7 if index < 4 else 12)
-            grid.setColumnMinimumWidth(index, 84)
-
-    def show_counts(self, kind: Kind | None, queries: int = 0, texts: int = 0) -> None:
-        """What is known before tokens are counted, 0 for nothing."""
-        counts = (texts, 0) if kind is Kind.EMBED else (queries, texts)
-        first, second = (number(count) if count else _NOTHING for count in counts)
-        captions = (*_count_names(kind, *counts), self.tr("batches"), self.tr("tokens"), self.tr("price"))
-        self._show((first, second, _NOTHING, _NOTHING, _NOTHING), captions)
-
-    def show_preflight(self, found: Plan, kind: Kind, *, is_practice: bool, spent: Spent, now: float) -> None:
-        """`now` is in seconds since 1970."""
-        counts = (found.queries, found.texts) if kind is Kind.RANK else (found.texts, found.requests)
-        names = _count_names(kind, *counts)
-        if found.reused:
-            counts, names = (found.sent_texts, found.reused), _reuse_names(found)
-        tokens, tokens_caption = count_range(found.tokens_low, found.tokens_high), self.tr("tokens, estimated")
-        price, price_caption = self.tr("$0"), self.tr("Practice: costs nothing")
-        if not is_practice:
-            price, price_caption = prices(found.price_low, found.price_high), _price_caption(found, spent, now)
-            if found.price_low.is_listed:
-                neurons = count_range(round(found.price_low.neurons), max(1, round(found.price_high.neurons)))
-                tokens_caption = self.tr("tokens · {neurons} neurons").format(neurons=neurons)
-        numbers = (number(counts[0]), number(counts[1]), number(len(found.batches)), tokens, price)
-        self._show(numbers, (*names, _batches_caption(found), tokens_caption, price_caption))
-
-    def _show(self, numbers: Sequence[str], captions: Sequence[str]) -> None:
-        for figure, shown, caption in zip(self.figures, numbers, captions, strict=True):
-            figure.set_figure(shown, caption)
-
-
-def _count_names(kind: Kind | None, first: int, second: int) -> tuple[str, str]:
-    if kind is Kind.EMBED:
-        return tr("text") if first == 1 else tr("texts"), tr("request") if second == 1 else tr("requests")
-    return tr("query") if first == 1 else tr("queries"), tr("context") if second == 1 else tr("contexts")
-
-
-def _reuse_names(found: Plan) -> tuple[str, str]:
-    sent = tr("text to send") if found.sent_texts == 1 else tr("texts to send")
-    if len(found.earlier.jobs) == 1:
-        name = one_line(found.earlier.jobs[0].job.name, _LONGEST_NAME)
-        return sent, tr("taken from “{name}”").format(name=name)
-    return sent, plural(len(found.earlier.jobs), "taken from {n} earlier job", "taken from {n} earlier jobs")
-
-
-def _batches_caption(found: Plan) -> str:
-    is_one = len(found.batches) == 1
-    if any(batch.at_once for batch in found.batches):
-        return tr("request at once") if is_one else tr("requests at once")
-    pattern = tr("batch · {size}") if is_one else tr("batches · largest {size}")
-    return pattern.format(size=size(found.largest_bytes))
-
-
-def _price_caption(found: Plan, spent: Spent, now: float) -> str:
-    if not found.price_high.is_listed:
-        return tr("Cloudflare names none for this model")
-    if found.reused:
-        return tr("instead of {price}").format(price=prices(*found.prices_without))
-    share, time = share_of_day(found.price_high.share_of_free_day), clock_time(next_reset(now))
-    if spent.neurons < _NOTEWORTHY * FREE_NEURONS_A_DAY:
-        return tr("{share}; resets {time}").format(share=share, time=time)
-    left = int(100 * spent.free_left / FREE_NEURONS_A_DAY)
-    return tr("{share}; {n} % left till {time}").format(share=share, n=left, time=time)
 
 
 _LEAST_LINE = 120  # pixels of the sentence beside the main button
@@ -521,7 +395,11 @@ class CheckSection(SectionCard):
         self.options_button.toggled.connect(self._show_options)
         self.actions_row.addWidget(self.facts)
         self.actions_row.addWidget(self.options_button)
-        self.options, self.figures = OptionsPanel(drafts), FiguresRow()
+        self.options = OptionsPanel(drafts)
+        self.headline = Sentence("", "part")
+        self.facts_link = LinkButton(self.tr("Requests, bytes, price"), on_click=self._show_facts)
+        self.figures = LabelGrid("quiet", "body", stretches=(0, 1), wrapped=1)
+        self.figures.hide()
         self.problem_bars = ProblemBars(drafts, lambda *parts: reveal(parts[0], self.send_button, *parts[1:]))
         self.problems = self.problem_bars.view
         self.line = Label("", "quiet", wrap=True)
@@ -541,28 +419,36 @@ class CheckSection(SectionCard):
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = Flow(self.line, self.cure, self.try_button, self.send_button)
         self.foot = boxed(column(boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        for part in (self.options, self.figures, self.problem_bars, self.problems):
+        line = boxed(Flow(self.headline, self.facts_link, gap=MEDIUM))
+        for part in (self.options, line, self.figures, self.problem_bars, self.problems):
             self.content.addWidget(part)
         self.content.setSpacing(MEDIUM + 2)
 
     def show_state(self, state: DraftState, job: Job, connections: tuple[ConnectionSummary, ...]) -> None:
         connection = next((each for each in connections if each.id == job.connection), None)
-        is_practice = connection is not None and connection.kind is ConnectionKind.PRACTICE
-        title = title_words(connection.title) if connection else job.connection
-        self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
+        known, found, clock = connection_of(self._drafts.program, job), state.preflight, self._drafts.program.clock
+        title = title_words(known.title) if known is not None else self.tr("a connection that was removed")
+        self.facts.setText(f"{short_model(job)} · {title}")
         self.facts.updateGeometry()
         self.options.show_job(job, state, connections)
-        found, now = state.preflight, self._drafts.program.clock()
-        if found is not None:
-            kind = state.kind or job.kind
-            self.figures.show_preflight(found, kind, is_practice=is_practice, spent=state.spent, now=now)
-        elif state.is_reading and state.is_read:
-            self.figures.show_counts(state.kind, job.queries, job.texts)
-        elif not state.is_reading or self.figures.figures[0].number() in ("", _NOTHING):
-            self.figures.show_counts(state.kind)
         if found is not None or not state.is_reading:
-            self.problem_bars.show_preflight(found, job, self._drafts.model())
-        self._show_foot(state, job, connection, is_practice=is_practice)
+            self.headline.setText(self._headline(found, job) if found is not None else "")
+            self.headline.updateGeometry()
+            self.facts_link.setVisible(found is not None)
+            shown = plans.facts(found, job, job.rows_in, state.spent, clock()) if found is not None else ()
+            self.figures.show_lines(list(shown))
+        if found is not None or not state.is_reading:
+            self.problem_bars.show_preflight(found, job)
+        self._show_foot(state, job, connection)
+
+    def _headline(self, found: Plan, job: Job) -> str:
+        jobs, at_once = self._drafts.program.ledger.jobs(), job.options.at_once
+        past = past_times(jobs, job.kind, job.connection, found.texts, synchronous=at_once)
+        return plans.headline(found, job, past)
+
+    def _show_facts(self) -> None:
+        self.figures.setVisible(self.figures.isHidden())
+        self._reveal(self.figures)
 
     def _show_options(self, shown: bool) -> None:
         self.options.setVisible(shown)
@@ -571,9 +457,7 @@ class CheckSection(SectionCard):
             self._reveal(self.options, self.send_button)
             self._drafts.ask_for_models(self._drafts.job().connection)
 
-    def _show_foot(
-        self, state: DraftState, job: Job, connection: ConnectionSummary | None, *, is_practice: bool
-    ) -> None:
+    def _show_foot(self, state: DraftState, job: Job, connection: ConnectionSummary | None) -> None:
         found, (reason, self._cure) = state.preflight, readiness(state, job, connection)
         why_not, is_waiting = said(reason), state.is_sending or state.opening or state.is_reading or state.unsaved
         if why_not:
@@ -581,12 +465,12 @@ class CheckSection(SectionCard):
             self.line.set_role("quiet" if is_waiting or not state.has_data else "attention")
         elif found is not None:
             budget = self._drafts.program.settings.budget
-            too_dear = "" if is_practice else said(over_budget(found.price_high, budget, state.spent))
-            self.line.setText(too_dear or self._time_words(found, job, is_practice=is_practice))
+            too_dear = "" if is_practice(job) else said(over_budget(found.price_high, budget, state.spent))
+            self.line.setText(too_dear or self._words_of_ready(found, job, state.spent))
             self.line.set_role("attention" if too_dear else "quiet")
             if job.options.at_once:
                 self._cure = "use the queue"
-            elif found.synchronous_sentence and not is_practice:
+            elif found.synchronous_sentence and not is_practice(job):
                 self._cure = "run at once"
         self.cure.setVisible(self._cure in self._cures)
         if self._cure in self._cures:
@@ -611,19 +495,18 @@ class CheckSection(SectionCard):
             return plural(found.requests, "Run {n} request at once", "Run {n} requests at once")
         return plural(len(found.batches), "Send {n} batch", "Send {n} batches")
 
-    def _time_words(self, found: Plan, job: Job, *, is_practice: bool) -> str:
+    def _words_of_ready(self, found: Plan, job: Job, spent: Spent) -> str:
         if not found.batches:
             return self.tr("Nothing is sent: earlier jobs have every result.")
         if job.options.at_once and not found.synchronous_sentence:
             return self.tr("This is much for a run without the queue; batches are made for it.")
-        if found.synchronous_sentence and (job.options.at_once or not is_practice):
+        if found.synchronous_sentence and (job.options.at_once or not is_practice(job)):
             return said(found.synchronous_sentence)
-        if is_practice:
-            return self.tr("Practice takes a few seconds.")
-        past = past_times(self._drafts.program.ledger.jobs(), job.kind, job.connection, found.texts)
-        return usual_words(past) or self.tr(
-            "Cloudflare says: usually within 5 minutes, depending on how much is going on there."
-        )
+        if is_practice(job):
+            return self.tr("Practice: costs nothing")
+        if not found.price_high.is_listed:
+            return self.tr("Cloudflare names no price for this model.")
+        return plans.free_words(found, spent, self._drafts.program.clock())
 
 
 def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None) -> tuple[str, str]:
@@ -652,27 +535,3 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
         title, sentence = title_words(connection.title), said(connection.sentence)
         return tr("{connection}: {sentence}").format(connection=title, sentence=sentence), "connect"
     return "", ""
-
-
-def count_range(low: int, high: int) -> str:
-    unit, name = next(((unit, name) for unit, name in ((1_000_000, "M"), (1_000, "k")) if high >= unit), (1, ""))
-    shown_low, shown_high = _short(low / unit), _short(high / unit)
-    figures = shown_high if shown_low == shown_high else f"{shown_low}–{shown_high}"
-    return f"{figures} {name}".rstrip()
-
-
-def _short(value: float) -> str:
-    return number(value, ".1f" if 0 < value < 10 and value != int(value) else ",.0f")
-
-
-def share_of_day(share: float) -> str:
-    if share >= 1.995:
-        return tr("{n} times a day's free use").format(n=number(share, ",.1f"))
-    percent = share * 100
-    if percent < 0.1:
-        return tr("under 0.1 % of today's free use")
-    return tr("{n} % of today's free use").format(n=number(percent, ".1f" if percent < 10 else ".0f"))
-
-
-def clock_time(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment).astimezone():%H:%M}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
@@ -26,7 +27,7 @@ from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile
-from cfbatch_gui.ui.inputs.preview_table import PreviewTable
+from cfbatch_gui.ui.inputs.preview_table import PREVIEW_ROW_HEIGHT, PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -35,7 +36,6 @@ from cfbatch_gui.ui.widgets import (
     ChoiceCard,
     ElidedLabel,
     Flow,
-    IconButton,
     IconLabel,
     IconLine,
     Label,
@@ -51,6 +51,7 @@ from cfbatch_gui.ui.widgets import (
     add_action,
     boxed,
     column,
+    restyle,
     row,
 )
 from cfbatch_gui.words.figures import number, one_line, plural
@@ -209,9 +210,6 @@ class CandidateChoice(Card):
             self.choice.set_value(rule)
 
 
-_HEIGHT = 320  # pixels
-
-
 class EncodingChooser(QWidget):
     def __init__(self, drafts: Drafts) -> None:
         super().__init__()
@@ -219,14 +217,13 @@ class EncodingChooser(QWidget):
         self._file: OpenFile | None = None
         self._sentence = IconLine("", "info", "body", icon_role="accent")
         self.choice = Choice(self.tr("Encoding"), on_picked=self._look)
-        self.preview = PreviewTable(fewest_rows=5)
+        self.preview = PreviewTable()
         self.failure = Saying("triangle-alert", "attention")
-        frame = Card((self.preview, 1), self.failure, inset=True, margins=_MARGINS)
+        frame = Card(self.preview, self.failure, inset=True, margins=_MARGINS)
         self.use_button = PrimaryButton(self.tr("Use it"), on_click=self._answer)
         self.cancel_button = Button(self.tr("Cancel"), on_click=partial(drafts.ask_encoding, second=None))
         question = row((self._sentence, 1), self.choice, gap=MEDIUM)
-        self.setLayout(column(question, (frame, 1), row(None, self.cancel_button, self.use_button), gap=MEDIUM))
-        self.setMinimumHeight(scaled(_HEIGHT))
+        self.setLayout(column(question, frame, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
 
     def ask(self, file: OpenFile | None) -> None:
         """In which encoding to read the file; None takes the question back."""
@@ -340,11 +337,11 @@ class FilePart(QWidget):
         self.table = PreviewTable()
         choose = drafts.choose_role
         self.table.roles.role_chosen.connect(lambda column, role: choose(column, role, second=is_second))
-        self.frame = Card((self.table, 1), inset=True, margins=(MEDIUM, 6, MEDIUM, 6))
+        self.frame = Card(self.table, inset=True, margins=(MEDIUM, 6, MEDIUM, 6))
         self.notice = Saying("info")
         self.below = column()  # between the line and the preview
         line = boxed(Flow(IconLabel("file-text", "text", 16), self.name, self.facts, *self._links.values()))
-        self.setLayout(column(row((line, 1), self.more), self.notice, self.below, (self.frame, 1)))
+        self.setLayout(column(row((line, 1), self.more), self.notice, self.below, self.frame))
 
     def show_file(self, file: OpenFile, mapping: Mapping, *, rows: int) -> None:
         """`rows` is how many it has, -1 while that is not known."""
@@ -410,7 +407,7 @@ class WhatSection(SectionCard):
         super().__init__(self.tr("What do you want to do?"))
         about = self.tr("Best matches first, with a score for each")
         self.rank = ChoiceCard("list-ordered", kind_words(Kind.RANK), about)
-        about = self.tr("For search, clustering and maps")
+        about = self.tr("Each text becomes a vector")
         self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), about)
         self.rank.chosen.connect(lambda: drafts.choose_kind(Kind.RANK))
         self.embed.chosen.connect(lambda: drafts.choose_kind(Kind.EMBED))
@@ -423,16 +420,20 @@ class WhatSection(SectionCard):
         self.set_summary(kind_words(state.kind) if state.kind else "")
 
 
+_FEWEST = 3  # rows of a preview, in however low a window
+
+
 class DataSection(SectionCard):
     def __init__(self, drafts: DraftActions) -> None:
         super().__init__(self.tr("Your data"))
-        self._drafts = drafts
+        self._drafts, self._room = drafts, 0
         self._drafts.progressed.connect(self._show_progress)
         self.recipes = RecipesButton(drafts)
-        self.open_button = Button(self.tr("Open another…"), "folder-open", drafts.choose_file)
-        self.folder_button = IconButton("folder", self.tr("Open a folder"), drafts.choose_folder)
-        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"), drafts.paste)
-        for button in (self.recipes, self.open_button, self.folder_button, self.paste_button):
+        self.others = MenuButton(self.tr("Other data"), "folder-open")
+        self.others.add(self.tr("Open a file"), drafts.choose_file, "file-up")
+        self.others.add(self.tr("Open a folder"), drafts.choose_folder, "folder")
+        self.others.add(self.tr("Paste"), drafts.paste, "clipboard-paste")
+        for button in (self.recipes, self.others):
             self.actions_row.addWidget(button)
         self.drop = DropPlace(drafts)
         self.encoding = EncodingChooser(self._drafts)
@@ -448,16 +449,14 @@ class DataSection(SectionCard):
         self.sentence = Sentence()
         tip = self.tr("Choose how rows become texts")
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
-        self.add_second = Button("", "file-up", self._add_second)
+        self.add_second = Button("", on_click=self._add_second)
         sentence = boxed(row(self.sentence_icon, self.sentence))
         self.type_query = Button(self.tr("Type one query…"), "pencil", drafts.type_query)
         added = boxed(row(self.add_second, self.type_query, gap=SMALL))  # one below the other would look like two steps
-        self.first.below.addWidget(boxed(Flow(sentence, added, self.change)))
-        self.known = NoticeBar(self.tr("Read as you chose for the last file that was built like this one."))
-        self.known.add_link(self.tr("Undo"), drafts.suggest_again)
+        self.first.below.addWidget(boxed(Flow(sentence, self.change, added)))
         self.template, self.split = TemplateEditor(self._drafts), SplitEditor(self._drafts)
         self.candidates = CandidateChoice(self._drafts)
-        for editor in (self.known, self.candidates, self.template, self.split):
+        for editor in (self.candidates, self.template, self.split):
             editor.hide()
             self.first.below.addWidget(editor)
         above = self.first.frame.body
@@ -465,10 +464,10 @@ class DataSection(SectionCard):
         above.setSpacing(0)
         above.insertWidget(0, self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
-            self.content.addWidget(widget, 1 if widget in (self.first, self.second) else 0)
-        QWidget.setTabOrder(self.paste_button, self._fold)  # the visible order, not that of creation
-        QWidget.setTabOrder(self.first.remove, self.add_second)
-        QWidget.setTabOrder(self.add_second, self.change)
+            self.content.addWidget(widget)
+        QWidget.setTabOrder(self.others, self._fold)  # the visible order, not that of creation
+        for before, after in pairwise((self.first.remove, self.change, self.add_second, self.type_query)):
+            QWidget.setTabOrder(before, after)
 
     def show_state(self, state: DraftState, job: Job) -> None:
         asked, has_data = state.asked, state.has_data
@@ -481,15 +480,22 @@ class DataSection(SectionCard):
         self.missing.set_text(still.format(what=said(state.missing)), "attention")
         self.first.setVisible(asked is None and state.file is not None)
         self.second.setVisible(asked is None and state.second is not None)
+        self.set_room(self._room)
         self.recipes.setVisible(asked is None and state.file is not None)
-        for button in (self.open_button, self.folder_button, self.paste_button):
-            button.setVisible(has_data)
+        self.others.setVisible(has_data)
         if asked is None and has_data:
             self._show_files(state, job)
         is_done = asked is None and has_data and not state.incomplete
         if not is_done:
             self.set_folded(False)
         self.set_done(is_done)
+
+    def set_room(self, pixels: int) -> None:
+        """How much the previews may have of it, shared by both."""
+        self._room = pixels
+        parts = [part for part in (self.first, self.second) if not part.isHidden()]
+        for part in parts:
+            part.table.set_most_rows(max(_FEWEST, pixels // scaled(PREVIEW_ROW_HEIGHT) // len(parts)))
 
     def _show_progress(self, job_id: str, share: float) -> None:
         if job_id == self._drafts.current and self._drafts.shown.is_reading:
@@ -503,11 +509,13 @@ class DataSection(SectionCard):
             self.first.show_file(file, mapping, rows=job.rows_in if state.is_read else -1)
         if state.second is not None and mapping is not None:
             self.second.show_file(state.second, mapping, rows=-1)
-        self.add_second.setVisible(state.missing_file is not None)
+        self.add_second.setVisible(state.kind is Kind.RANK and file is not None and state.second is None)
+        kind, icon_role = ("link", "accent") if state.missing_file is None else ("plain", "text")
+        restyle(self.add_second, "kind", kind)
+        self.add_second.set_icon("file-up", icon_role)
         self.type_query.setVisible(state.missing_file is Role.QUERY)
         queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")
         self.add_second.setText(queries if state.missing_file is Role.QUERY else second)
-        self.known.setVisible(state.as_before)
         self.candidates.show_state(state)
         self.template.show_state(state)
         self.split.show_state(state)
@@ -555,10 +563,6 @@ class DataSection(SectionCard):
             is_split = mapping.split is not None
             split = partial(drafts.choose_mapping, split=None if is_split else DEFAULT_SPLIT)
             add_action(menu, self.tr("Cut long texts into parts…"), split, checked=is_split)
-            if mapping.kind is Kind.RANK and state.second is None:
-                menu.addSeparator()
-                words = self.tr("Add a second file with contexts for every query…")
-                add_action(menu, words, partial(drafts.choose_file, Role.CONTEXT), "file-up")
         return pop_up(menu, self.change)
 
 
@@ -587,12 +591,12 @@ def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
 def layout_words(layout: Layout) -> str:
     return {
         Layout.TEXTS: tr("One text a row"),
-        Layout.LONG: tr("A query with one context a row"),
-        Layout.WIDE: tr("A query with its contexts in several columns"),
-        Layout.NESTED: tr("A query with all its contexts in one cell"),
-        Layout.SHARED: tr("The contexts of a second file for every query"),
-        Layout.JUDGED: tr("A query with a list of contexts that fit and one of others"),
-        Layout.CANDIDATES: tr("A query with the id of a context in a second file"),
+        Layout.LONG: tr("A query with one candidate a row"),
+        Layout.WIDE: tr("A query with its candidates in several columns"),
+        Layout.NESTED: tr("A query with all its candidates in one cell"),
+        Layout.SHARED: tr("The candidates of a second file for every query"),
+        Layout.JUDGED: tr("A query with a list of candidates that fit and one of others"),
+        Layout.CANDIDATES: tr("A query with the id of a candidate in a second file"),
     }[layout]
 
 
@@ -640,4 +644,4 @@ def hidden_words(source: Source) -> str:
 
 
 def kind_words(kind: Kind) -> str:
-    return tr("Rank texts against a query") if kind is Kind.RANK else tr("Turn texts into vectors")
+    return tr("Rank texts against a query") if kind is Kind.RANK else tr("Group, map and search texts")

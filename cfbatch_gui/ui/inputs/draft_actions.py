@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Signal
@@ -15,7 +16,6 @@ from cfbatch_gui.core.errors import Action, InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
-from cfbatch_gui.core.job_folder.row_problems import save_problems
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.messages import message
@@ -24,7 +24,7 @@ from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.budget import may_cost
 from cfbatch_gui.ui.inputs.drafts import Drafts, task
 from cfbatch_gui.ui.notices import Notices
@@ -48,8 +48,8 @@ class DraftActions(Drafts):
     copy_made = Signal(str)
 
     def __init__(self, program: Program, notices: Notices, page: QWidget) -> None:
-        super().__init__(program, self._show_error, page)
-        self.notices, self.page = notices, page
+        super().__init__(program, notices, self._show_error, page)
+        self.page = page
 
     def _show_error(self, error: UserError) -> None:
         actions: dict[Action, Callable[[], None]] = {
@@ -65,7 +65,7 @@ class DraftActions(Drafts):
         if not self.current or not paths:
             return None
         if len(paths) > 2:
-            too_many = self.tr("A job takes one file, or two: queries, and contexts for all of them.")
+            too_many = self.tr("A job takes one file, or two: queries, and candidates for all of them.")
             self.notices.show_notice(too_many, "attention")
             return None
         return self.open(self.current, *paths)
@@ -90,7 +90,7 @@ class DraftActions(Drafts):
         title, label = self.tr("One query for all rows"), self.tr("The rows are ranked by how well they answer it.")
         typed = await dialogs.ask_text(self.page, title, label, accept=self.tr("Rank by it"))
         if typed and typed.strip() and job_id == self.current:
-            path = self.program.folder(job_id).path / "query.txt"
+            path = _free(self.program.folder(job_id).path / "query.txt")
             await asyncio.to_thread(write_own_file, path, " ".join(typed.split()).encode())
             self.add(job_id, path, Role.QUERY)
 
@@ -99,7 +99,7 @@ class DraftActions(Drafts):
         """Let the user choose the file, or with `adds` a second one that holds this."""
         titles = {
             None: self.tr("Open a file"),
-            Role.CONTEXT: self.tr("Open the file with the contexts"),
+            Role.CONTEXT: self.tr("Open the file with the candidates"),
             Role.QUERY: self.tr("Open the file with the queries"),
         }
         folder = self.program.remembered_folder(FolderUse.INPUTS)
@@ -127,6 +127,15 @@ class DraftActions(Drafts):
                 with suppress(UserError):
                     await connections.refresh_models(connection_id)
                 self.changed.emit(self.current)
+
+    @task("model")
+    async def type_model(self, job_id: str) -> None:
+        """Let the user name a model that is in no list."""
+        title, label = self.tr("Another model"), self.tr("Its name at Cloudflare, such as @cf/baai/bge-m3")
+        typed = await dialogs.ask_text(self.page, title, label, accept=self.tr("Use it"))
+        if typed and typed.strip() and job_id == self.current:
+            self.change_job(model=typed.strip())
+        self.changed.emit(job_id)
 
     def send(self) -> None:
         if not self.shown.is_sending:
@@ -185,6 +194,8 @@ class DraftActions(Drafts):
     @task("save")
     async def save_problems(self, job_id: str, kind: str = "") -> None:
         """Save the rows with this problem, or all that are left out."""
+        from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
+
         stem = Path(self.job(job_id).source_name).stem or self.tr("rows")
         path = await dialogs.save_file(
             self.page,
@@ -195,8 +206,10 @@ class DraftActions(Drafts):
         )
         if path is None:
             return
-        count = await asyncio.to_thread(partial(save_problems, self.program.folder(job_id), path, kind=kind, say=said))
-        rows = plural(count, "{n} row", "{n} rows")
+        job, options = self.job(job_id), ExportOptions(separator=display.csv_separator(), problem=kind)
+        target = target_for(path, job.kind, "failed")
+        write = partial(export, self.program.folder(job_id), job, path, target, options=options, say=said)
+        rows = plural((await asyncio.to_thread(write)).rows, "{n} row", "{n} rows")
         self.notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 
     # Recipes
@@ -291,9 +304,15 @@ def save_pasted(text: str, folder: Path) -> Path:
     first, sample = clean.strip("\n ").partition("\n")[0], clean[:_SAMPLE]
     is_table = is_clearly_delimited(sample, is_whole=len(sample) == len(clean))
     suffix = ".tsv" if "\t" in first else ".csv" if is_table else ".txt"
-    path = folder / f"pasted{suffix}"
+    path = _free(folder / f"pasted{suffix}")
     write_own_file(path, clean.encode())
     return path
+
+
+def _free(path: Path) -> Path:
+    """A path that is not in use: what was pasted before can be put back."""
+    others = (path.with_stem(f"{path.stem} {number}") for number in count(2))
+    return next(each for each in chain([path], others) if not each.exists())
 
 
 def clipboard_content() -> list[Path] | str:

@@ -1,7 +1,15 @@
 """The page of a draft: the kind of job, its data, and the check with the button that sends it."""
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
@@ -10,13 +18,16 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.check_section import CheckSection
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
+from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.inputs.version_section import VersionSection
 from cfbatch_gui.ui.job_actions import JobActions
-from cfbatch_gui.ui.notices import Notices, PageUndo
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
 from cfbatch_gui.words.states import state_words
+
+_BESIDE_PREVIEW = 540  # pixels of the page that its other parts have
 
 
 class DraftPage(QWidget):
@@ -28,12 +39,10 @@ class DraftPage(QWidget):
         super().__init__(parent)
         self._program = program
         self._connections: tuple[ConnectionSummary, ...] = ()
+        self._draft, self._has_version = ("", False), False  # that parts were folded for
         drafts = self.drafts = DraftActions(program, notices, self)
         drafts.changed.connect(self._state_changed)
         drafts.job_changed.connect(self._state_changed)
-        self._undo = PageUndo(
-            self, notices.undos, self.tr("Undo reading the file like the one before"), drafts.suggest_again
-        )
         self.header = PageHeader()
         self.header.set_facts(self.tr("nothing is sent before you say so"))
         menu = self.header.more.menu()
@@ -50,8 +59,7 @@ class DraftPage(QWidget):
         self.header.also_offer(self.check.send_button, self.check.try_button)
         for section in (self.what, self.data, self.version, self.check):
             self._parts.addWidget(section)
-        self._parts.addStretch(0)
-        self.data.folded_changed.connect(self._stretch_preview)
+        self._parts.addStretch(1)
         page.addWidget(self.check.foot)
         self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
         self.setAcceptDrops(True)
@@ -62,8 +70,6 @@ class DraftPage(QWidget):
 
     def show_job(self, job: Job) -> None:
         if job.id != self.job_id():
-            for section in (self.what, self.data):
-                section.set_folded(False)
             self.check.options_button.setChecked(False)
             self.check.problems.hide()
             self.area.verticalScrollBar().setValue(0)
@@ -93,16 +99,21 @@ class DraftPage(QWidget):
         self.what.show_state(state)
         self.data.show_state(state, job)
         self.version.show_state(state, job)
-        self._undo.show(state.as_before)
         self.check.show_state(state, job, self._connections)
-        self._stretch_preview()
+        self._fold(state)
         if state.asked is not None:
             self._reveal(self.data.encoding)
 
-    def _stretch_preview(self) -> None:
-        is_large = not self.data.is_folded() and not self.drafts.shown.missing
-        self._parts.setStretch(1, 1 if is_large else 0)
-        self._parts.setStretch(self._parts.count() - 1, 0 if is_large else 1)
+    def _fold(self, state: DraftState) -> None:
+        """Fold what is done when the next part comes; after that it stays as the user leaves it."""
+        draft, has_version = (self.job_id(), state.has_data), not self.version.isHidden()
+        if draft != self._draft:
+            self._draft, self._has_version = draft, False
+            self.what.set_folded(state.has_data)
+            self.data.set_folded(False)
+        if has_version and not self._has_version:
+            self._has_version = True
+            self.data.set_folded(state.asked is None)
 
     def _state_changed(self, job_id: str) -> None:
         if job_id == self.job_id():
@@ -119,6 +130,10 @@ class DraftPage(QWidget):
         if self.job_id():
             self._connections = await self._program.connections.summaries(self.drafts.job().connection)
             self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.data.set_room(self.height() - scaled(_BESIDE_PREVIEW))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -40,6 +40,7 @@ from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, look_at_version
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import DraftPhase, kept_phase
@@ -84,9 +85,8 @@ Files = tuple[OpenFile, ...]
 class DraftState:
     """`is_read`: the job's data was read as `files` and `mapping` say.
 
-    `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `as_before`: the
-    mapping chosen for the last file of this kind. `spent` is what was sent today. `version` is that of the preflight,
-    or of the one before until it is known.
+    `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `spent` is what
+    was sent today. `version` is that of the preflight, or of the one before until it is known.
     """
 
     kind: Kind | None = None  # None: neither chosen nor guessed yet
@@ -103,7 +103,6 @@ class DraftState:
     trouble: str = ""
     preflight: Plan | None = None
     version: DraftVersion | None = None
-    as_before: bool = False
     spent: Spent = field(default_factory=Spent)
 
     @property
@@ -259,9 +258,11 @@ class Drafts(QObject):
     job_changed = Signal(str)
     progressed = Signal(str, float)
 
-    def __init__(self, program: Program, on_error: Callable[[UserError], None], parent: QObject | None = None) -> None:
+    def __init__(
+        self, program: Program, notices: Notices, on_error: Callable[[UserError], None], parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self.program, self.on_error = program, on_error
+        self.program, self.notices, self.on_error = program, notices, on_error
         self.tasks = Tasks(self, on_error)
         self.current = ""  # the id of the draft that the page shows
         self._states: dict[str, DraftState] = {}
@@ -494,13 +495,42 @@ class Drafts(QObject):
 
     async def _take(self, job_id: str, wanted: Sequence[OpenFile | Path]) -> None:
         files = tuple([each if isinstance(each, OpenFile) else await self._opened(job_id, each) for each in wanted])
-        before = self.state(job_id)
+        before, name = self.state(job_id), self.job(job_id).name
         kind = Kind.RANK if len(files) > 1 else before.kind if before.is_chosen else None
         files, mapping, as_before = await asyncio.to_thread(mapped, self.program.recipes, files, kind)
-        self._use(job_id, files, mapping, as_before=as_before)
+        if before.missing and before.is_read and files[0].path.name != self.job(job_id).source_name:
+            await self._keep_copy(job_id)
+        self._use(job_id, files, mapping)
+        if as_before:
+            self.notices.show_undo(
+                self.tr("Read as you chose for the last file that was built like this one."),
+                self.tr("Undo reading the file like the one before"),
+                partial(self._suggest_again, job_id),
+            )
         known = [each.path for each in before.files]
-        if all(each.path not in known for each in files):  # queries for a file are no other file
-            self._name_after(job_id, files[0].path, before.file.path if before.file is not None else None)
+        if any(each.path in known for each in files):  # queries for a file are no other file
+            return
+        self._name_after(job_id, files[0].path, before.file.path if before.file is not None else None)
+        if before.file is not None:
+            names = {"new": files[0].path.name, "old": before.file.path.name}
+            self.notices.show_undo(
+                self.tr("“{new}” is used instead of “{old}”.").format(**names),
+                self.tr("Undo using “{new}”").format(**names),
+                partial(self._put_back, job_id, before, name),
+            )
+
+    def _put_back(self, job_id: str, before: DraftState, name: str) -> None:
+        if job_id in self._states:
+            self.tasks.cancel(f"open {job_id}")
+            self.read(job_id, replace(before, is_read=False))
+            self._change_job(job_id, partial(self.program.drafts.rename, job_id, name), examines=False)
+
+    async def _keep_copy(self, job_id: str) -> None:
+        """Of data whose file is gone, which could not be read again."""
+        name = self.tr("{name}, before").format(name=self.job(job_id).name)
+        copy = await asyncio.to_thread(self.program.drafts.duplicate, job_id, name)
+        self.job_changed.emit(copy.id)
+        self.notices.show_notice(self.tr("What was read before is kept in “{name}”.").format(name=name))
 
     async def _take_again(self, job_id: str, file: OpenFile, options: ReadOptions) -> None:
         again = replace(await self._opened(job_id, file.path, options), seen_as=file.seen_as)
@@ -512,8 +542,8 @@ class Drafts(QObject):
         self._use(job_id, files, mapping)
         self._remember(job_id)
 
-    def _use(self, job_id: str, files: Files, mapping: Mapping, *, as_before: bool = False) -> None:
-        state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping, as_before=as_before)
+    def _use(self, job_id: str, files: Files, mapping: Mapping) -> None:
+        state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping)
         self.read(job_id, replace(state, asks_second=None, missing="", is_read=False))
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
@@ -603,13 +633,12 @@ class Drafts(QObject):
         self._use(job_id, files, mapping)
         self._remember(job_id)
 
-    @task("open")
-    async def suggest_again(self, job_id: str) -> None:
+    def _suggest_again(self, job_id: str) -> None:
         """Look at the file as if it were the first of its kind."""
-        files = self.state(job_id).files
-        if not files:
-            return
-        self.change(job_id, as_before=False)
+        if files := self.state(job_id).files:
+            self._open(job_id, files[0].path.name, self._take_unknown(job_id, files))
+
+    async def _take_unknown(self, job_id: str, files: Files) -> None:
         await asyncio.to_thread(self.program.recipes.remember, *_seen_as(files), None)
         file, *second = files
         options = DEFAULT_OPTIONS.encoded_as(file.options)  # the encoding is the file's own
@@ -619,7 +648,7 @@ class Drafts(QObject):
         self._use(job_id, files, await asyncio.to_thread(guessed, files))
 
     def _choose(self, job_id: str, **changes: Any) -> None:
-        self.read(job_id, replace(self.state(job_id), as_before=False, **changes))
+        self.read(job_id, replace(self.state(job_id), **changes))
         self._remember(job_id)
 
     def _remember(self, job_id: str) -> None:

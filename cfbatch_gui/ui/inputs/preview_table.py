@@ -1,10 +1,10 @@
 """The first rows of a file, as they will be read, with the columns' roles above them."""
 
-from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QCursor, QFocusEvent, QFont, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QAccessible, QCursor, QFocusEvent, QFont, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyle, QTableView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
@@ -19,7 +19,7 @@ from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets import add_action
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.languages import said, tr
 
 _NAME_HEIGHT, _CHIP_HEIGHT, _BELOW = 24, 24, 6
 _GAP = 4  # between two chips
@@ -58,13 +58,19 @@ class RoleHeader(KeyboardRing, QHeaderView):
         self.setMinimumSectionSize(scaled(_NARROWEST))
         self.viewport().setMouseTracking(True)
         self.sectionClicked.connect(self.open_menu)
-        self.set_roles((), ())
+        self.set_roles((), (), ())
 
     def set_roles(
-        self, roles: tuple[Role, ...], choices: tuple[Role, ...], joined: frozenset[int] = frozenset()
+        self,
+        names: tuple[str, ...],
+        roles: tuple[Role, ...],
+        choices: tuple[Role, ...],
+        joined: frozenset[int] = frozenset(),
     ) -> None:
-        """`choices` may be chosen, () for a table without roles; the columns in `joined` are the text together."""
-        self.shown, self._choices, self._joined = roles, choices, joined
+        """`names` are those of all columns, `roles` () for a table without roles, of which `choices` may be chosen; the
+        columns in `joined` are the text together.
+        """
+        self._names, self.shown, self._choices, self._joined = names, roles, choices, joined
         self._current = min(self._current, max(0, len(roles) - 1))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if roles else Qt.FocusPolicy.NoFocus)
         self.setFixedHeight(scaled(_NAME_HEIGHT + (_CHIP_HEIGHT if roles else 0)) + _BELOW)
@@ -133,7 +139,7 @@ class RoleHeader(KeyboardRing, QHeaderView):
         self.setAccessibleDescription("; ".join(words))
 
     def _column(self, section: int) -> str:
-        return figures.one_line(str(self.model().headerData(section, self.orientation()) or ""))
+        return figures.one_line(self._names[section]) if section < len(self._names) else ""
 
     # Painting
 
@@ -188,29 +194,25 @@ class RoleHeader(KeyboardRing, QHeaderView):
 
 
 PREVIEW_ROW_HEIGHT = 34
-_USUAL = 110  # pixels of a column that is not measured
 _MOST = 280  # pixels of a column, but for the text, which has the rest of the room
-_NAME = 160  # a longer name does not make its column wider
-_PROBLEM_ICON = 22
+_LEAST = 110  # pixels of a column in a narrow window
 _MEASURED = 40  # rows
 _MEASURED_COLUMNS = 100  # the rest of a very wide file has the usual width
-_SLACK = 8
-_LONGEST = 120  # characters that are measured
+_LONGEST = 60  # characters that are measured
 
 
 class PreviewTable(TableView):
-    def __init__(self, *, fewest_rows: int = 2) -> None:
-        super().__init__(inset=True)
-        self._fewest = fewest_rows
-        self._shown: OpenFile | None = None
-        self._widths: list[int] = []
-        self._fitted: tuple[object, ...] = ()  # what the widths were made for, until the user changes them
+    """As high as its rows, up to `most_rows`."""
+
+    def __init__(self, *, most_rows: int = 5) -> None:
+        super().__init__(title=tr("Preview of the first rows"), inset=True)
+        self._most = most_rows
+        self._shown: tuple[OpenFile, tuple[Role, ...]] | None = None
         self.roles = RoleHeader(self)
         self.setHorizontalHeader(self.roles)
-        self.roles.setDefaultSectionSize(scaled(_USUAL))
         self.verticalHeader().setDefaultSectionSize(scaled(PREVIEW_ROW_HEIGHT))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(self.tr("Preview of the first rows"))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.horizontalScrollBar().rangeChanged.connect(lambda *_: self.updateGeometry())
 
     def show_file(
         self,
@@ -219,72 +221,66 @@ class PreviewTable(TableView):
         choices: tuple[Role, ...] = (),
         joined: frozenset[int] = frozenset(),
     ) -> None:
-        before, self._shown = self._shown, file
+        before, self._shown = self._shown, (file, roles)
         scrolled = self.verticalScrollBar().value()
-        if before is None or (before.source, before.sample) != (file.source, file.sample):
-            columns = [_column(index, name, file.source, self) for index, name in enumerate(file.columns)]
-            self.show_rows(Rows(columns, file.sample, parent=self))
-            self._widths, self._fitted = self._measure(file.sample, file.source), ()
-        self.roles.set_roles(roles, choices, joined)
-        self._fit()
-        if before is not None and before.path == file.path:
-            self.verticalScrollBar().setValue(scrolled)
+        self.roles.set_roles(file.columns, roles, choices, joined)
+        if before is None or (before[0].source, before[0].sample, before[1]) != (file.source, file.sample, roles):
+            self.show_rows(Rows(self._columns_of(file, roles), file.sample, parent=self))
+            if before is not None and before[0].path == file.path:
+                self.verticalScrollBar().setValue(scrolled)
         self.viewport().update()
+        self.updateGeometry()
+
+    def set_most_rows(self, most: int) -> None:
+        self._most = most
         self.updateGeometry()
 
     def role_of(self, column: int) -> Role | None:
         return self.roles.shown[column] if column < len(self.roles.shown) else None
 
     def sizeHint(self) -> QSize:
-        # As little as will do: a page that scrolls asks for this height, one with room to spare gives more.
-        rows = min(self._fewest, len(self._shown.sample) if self._shown else self._fewest)
+        rows = min(self._most, len(self._shown[0].sample) if self._shown else 0)
         bar = self.horizontalScrollBar().sizeHint().height() if self.horizontalScrollBar().maximum() else 0
         return QSize(200, self.roles.height() + rows * scaled(PREVIEW_ROW_HEIGHT) + bar + 1)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+    def _usual_width(self, column: Column[Any]) -> int:
+        return max(min(super()._usual_width(column), scaled(_MOST)), self.roles.wanted_width(int(column.key)))
 
-    def _measure(self, sample: Sequence[Row], source: Source) -> list[int]:
-        metrics = self.fontMetrics()
-        widths = []
-        for index, name in enumerate(source.columns[:_MEASURED_COLUMNS]):
-            texts = [figures.one_line(row.cells[index], _LONGEST) for row in sample[:_MEASURED]]
-            widest = max((metrics.horizontalAdvance(text) for text in texts), default=0)
-            named = min(metrics.horizontalAdvance(name[:_LONGEST]), _NAME)
-            widths.append(max(widest + 2 * CELL_MARGIN + _SLACK, named + CELL_MARGIN))
-        if any(row.problem for row in sample):
-            widths[0] += _PROBLEM_ICON
-        return widths
+    def _columns_of(self, file: OpenFile, roles: tuple[Role, ...]) -> list[Column[Row]]:
+        """The text has the room that is left; without one the column with the longest cells."""
+        measured = [
+            [figures.one_line(row.cells[index], _LONGEST) for row in file.sample[:_MEASURED]]
+            for index in range(min(len(file.columns), _MEASURED_COLUMNS))
+        ]
+        is_text = [role in (Role.TEXT, Role.CONTEXT) for role in roles] or [False] * len(file.columns)
+        longest = [max(map(len, cells), default=0) for cells in measured]
+        widest = max(range(len(measured)), key=lambda index: (is_text[index], longest[index]), default=0)
+        return [
+            Column(
+                name,
+                partial(_cell, index),
+                key=str(index),
+                sortable=False,
+                width=_LEAST,
+                least=_LEAST,
+                stretch=index == widest,
+                widest=measured[index] if index < len(measured) else (),
+                colour=partial(self._colour, file.source, index),
+                icon=_problem_icon if index == 0 else None,
+            )
+            for index, name in enumerate(file.columns)
+        ]
 
-    def _fit(self) -> None:
-        """Give each column what it wants, up to a width, and the text the rest."""
-        others = len(self.columns()) - len(self._widths)
-        room = self.viewport().width() - others * self.roles.defaultSectionSize()
-        least = self.roles.minimumSectionSize()
-        wanted = [max(width, least, self.roles.wanted_width(index)) for index, width in enumerate(self._widths)]
-        fitted = (wanted, room, self.roles.shown)
-        if not wanted or fitted == self._fitted:
-            return
-        self._fitted, widths = fitted, [min(width, _MOST) for width in wanted]
-        if (rest := room - sum(widths)) > 0:
-            widths[self._text_column(widths)] += rest
-        for section, width in enumerate(widths):
-            self.roles.resizeSection(section, width)
-
-    def _text_column(self, widths: Sequence[int]) -> int:
-        is_text = [self.role_of(index) in (Role.TEXT, Role.CONTEXT) for index in range(len(widths))]
-        return max(range(len(widths)), key=lambda index: (is_text[index], widths[index], index))
+    def _colour(self, source: Source, index: int, row: Row) -> str:
+        return "quiet" if not is_sent(row, source) or self.role_of(index) is Role.IGNORE else ""
 
 
-def _column(index: int, name: str, source: Source, table: PreviewTable) -> Column[Row]:
-    def colour(row: Row) -> str:
-        return "quiet" if not is_sent(row, source) or table.role_of(index) is Role.IGNORE else ""
+def _cell(index: int, row: Row) -> str:
+    return row.cells[index]
 
-    def icon(row: Row) -> tuple[str, str] | None:
-        return ("triangle-alert", "attention") if row.problem and index == 0 else None
 
-    return Column(name, lambda row: row.cells[index], key=str(index), sortable=False, colour=colour, icon=icon)
+def _problem_icon(row: Row) -> tuple[str, str] | None:
+    return ("triangle-alert", "attention") if row.problem else None

@@ -39,7 +39,7 @@ def _columns(first: Sequence[VersionRow], *, has_sources: bool) -> tuple[Column[
     """Columns of ids and queries are shown if the first rows have any."""
     has_ids, has_queries = any(each.id for each in first), any(each.query for each in first)
     change: Column[VersionRow] = Column(
-        tr("Change"),
+        tr("Change", "column"),
         lambda each: each.change,
         lambda change: said(CHANGES[change][1]),
         key="change",

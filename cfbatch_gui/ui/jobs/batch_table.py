@@ -19,25 +19,14 @@ from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import Button, IconLine, Role, add_action
+from cfbatch_gui.ui.widgets import Button, IconLine, add_action
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.jobs import note_of
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import StateWords, state_texts, words_of_batch
 
 MOST_BYTES = 200_000  # of a raw answer that are shown
 _HIDDEN = ("request", "requests", "tokens", "checks", "sent", "size", "answer")  # columns, until they are asked for
-_KNOWN_WORDS = ("", "queued", "running")
-
-
-def note_of(batch: Batch) -> tuple[str, Role]:
-    """What is said of a batch beside its state, and the role of its colour."""
-    if batch.error:
-        return said(batch.error), "attention"
-    if batch.is_in_account:
-        return figures.size(batch.stored_bytes), "quiet"
-    if batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
-        return tr("The service says: {word}").format(word=batch.service_word), "attention"
-    return "", "quiet"
 
 
 def time_words(batch: Batch, now: float) -> str:
@@ -46,7 +35,7 @@ def time_words(batch: Batch, now: float) -> str:
         return ""
     if batch.state is BatchState.DONE:
         return tr("took {time}").format(time=figures.duration(max(1.0, batch.changed_at - batch.sent_at)))
-    return figures.short_duration(now - batch.changed_at)
+    return _coarse(now - batch.changed_at)
 
 
 def next_check_words(batch: Batch, now: float) -> str:
@@ -58,7 +47,12 @@ def next_check_words(batch: Batch, now: float) -> str:
     left = batch.next_check_at - now
     if left < 1:
         return tr("now")
-    return tr("in {time}").format(time=figures.duration(left) if left < 60 else figures.short_duration(left))
+    return tr("in {time}").format(time=_coarse(left))
+
+
+def _coarse(seconds: float) -> str:
+    """Seconds below a minute, then their largest unit."""
+    return figures.duration(seconds) if seconds < 60 else figures.short_duration(seconds)
 
 
 class BatchTable(TableView):
@@ -89,7 +83,7 @@ class BatchTable(TableView):
         batch = self.batches.row(index)
         if batch.state is BatchState.DONE:
             add_action(menu, tr("Open the answer"), lambda: self.open_answer(index), "file-text")
-        if batch.request_id:
+        if batch.request_id and self._program.settings.for_developers:
             copy = partial(QGuiApplication.clipboard().setText, batch.request_id)
             add_action(menu, tr("Copy request ID"), copy, "copy")
 

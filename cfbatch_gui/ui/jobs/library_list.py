@@ -38,6 +38,7 @@ from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.widgets import paint_bar
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.jobs import list_row
 from cfbatch_gui.words.states import DraftPhase, StateWords, kept_phase, kind_icon, library_words, words_of_job
 
 
@@ -95,6 +96,7 @@ class LibraryRows(QAbstractListModel):
         super().__init__(parent)
         self._clock = clock
         self.phase_of: Callable[[Job], DraftPhase] = kept_phase
+        self.title_of: Callable[[str], str] = str.capitalize  # of a connection, by its id
         self._places: dict[int, tuple[Job, Group, tuple[float, float, str]]] = {}
         self._find = ""
         self._entries: list[Entry] = []
@@ -133,8 +135,9 @@ class LibraryRows(QAbstractListModel):
         if isinstance(entry, Job) and role == Qt.ItemDataRole.DisplayRole:
             return entry.name
         if isinstance(entry, Job) and role == Qt.ItemDataRole.ToolTipRole:
-            lines = (entry.name, self.words(entry).text, ", ".join(entry.tags))
-            return display.plain_tip("\n".join(filter(None, lines)))
+            columns = list_row(entry, self.title_of(entry.connection))
+            lines = (f"{name}: {words}" for name, words in columns if words)
+            return display.plain_tip("\n".join((self.words(entry).text, *lines)))
         return None
 
     def words(self, job: Job) -> StateWords:

@@ -12,36 +12,26 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6 import QtGui
 from PySide6.QtCore import QBuffer, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QFont,
-    QFontInfo,
-    QFontMetricsF,
-    QGuiApplication,
-    QImage,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
+from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.exports.csv_tables import Dialect
 from cfbatch_gui.core.results.numbers import round_step
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots.colours import of_role, paint_dots
+from cfbatch_gui.ui.plots.colours import SWATCH, of_role, paint_dots, paint_entry
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import worded
+from cfbatch_gui.words.languages import tr
 
 _TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
 _RIGHT = 16
@@ -101,7 +91,7 @@ def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
 
 def small(font: QFont) -> QFont:
     smaller = QFont(font)
-    smaller.setPixelSize(max(9, QFontInfo(font).pixelSize() - 1))
+    smaller.setPixelSize(max(9, QtGui.QFontInfo(font).pixelSize() - 1))
     return smaller
 
 
@@ -113,7 +103,7 @@ def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
     )
     painter.save()
     painter.setFont(small(font))
-    for value, text in labelled(shown.up, box.height(), _TICK_HEIGHT):
+    for value, text in labelled(shown.up, box.height(), _TICK_HEIGHT) if shown.titles[1] else ():
         level = shown.y(value)
         painter.setPen(line)
         painter.drawLine(QPointF(box.left(), round(level) + 0.5), QPointF(box.right(), round(level) + 0.5))
@@ -147,14 +137,14 @@ class PlotData:
 
     def csv(self, separator: str = ",") -> bytes:
         """Cells that look like formulas are escaped."""
-        dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
+        dialect = Dialect(separator)
         return dialect.start + dialect.encode([self.columns]) + dialect.encode(self.rows)
 
 
 class Plot(QWidget):
     """A widget whose paint code also makes its picture; `name` is its accessible name."""
 
-    accessible_role = QAccessible.Role.Chart
+    accessible_role = QtGui.QAccessible.Role.Chart
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -205,9 +195,9 @@ class Plot(QWidget):
         return bytes(buffer.data().data())
 
     def copy(self) -> None:
-        QGuiApplication.clipboard().setImage(self.picture())
+        QtGui.QGuiApplication.clipboard().setImage(self.picture())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         with QPainter(self) as painter:
             self._draw(painter, as_picture=False)
 
@@ -216,8 +206,8 @@ class Plot(QWidget):
         words = f"<p style='white-space: pre-wrap'>{html.escape(text)}</p>"  # Qt breaks the lines of rich text alone
         QToolTip.showText(at, words if text else "", self)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy()
         else:
             super().keyPressEvent(event)
@@ -237,12 +227,12 @@ class PictureButtons(QWidget):
     ) -> None:
         super().__init__()
         self._plot, self._notices, self._folder, self._name = plot, notices, folder, name
-        self.copy_button = IconButton("copy", self.tr("Copy the picture"), self._copy)
+        self.copy_button = IconButton("copy", tr("Copy the picture"), self._copy)
         self.save_button = QuietButton(
-            self.tr("Save picture…"),
+            tr("Save picture…"),
             "image",
             lambda: tasks.start("save picture", self._save()),
-            tip=self.tr("As PNG or SVG, or the data behind it as CSV"),
+            tip=tr("As PNG or SVG, or the data behind it as CSV"),
         )
         self.setLayout(row(self.copy_button, self.save_button, gap=TINY))
 
@@ -259,17 +249,17 @@ class PictureButtons(QWidget):
             case _:
                 content = await asyncio.to_thread(encoded, self._plot.picture())
         await asyncio.to_thread(write_atomically, path, content)
-        self._notices.show_written(self.tr("Wrote “{name}”.").format(name=path.name), path)
+        self._notices.show_written(worded("Wrote “{name}”.", name=path.name), path)
 
     async def _save(self) -> None:
         path = await dialogs.save_file(
             self,
-            self.tr("Save picture"),
+            tr("Save picture"),
             name=f"{self._name}.png",
             filters=(
-                self.tr("PNG picture (*.png)"),
-                self.tr("SVG drawing (*.svg)"),
-                self.tr("The data behind it, as CSV (*.csv)"),
+                tr("PNG picture (*.png)"),
+                tr("SVG drawing (*.svg)"),
+                tr("The data behind it, as CSV (*.csv)"),
             ),
             folder=self._folder,
         )
@@ -278,7 +268,7 @@ class PictureButtons(QWidget):
 
     def _copy(self) -> None:
         self._plot.copy()
-        self._notices.show_notice(self.tr("The picture is on the clipboard."), "done")
+        self._notices.show_notice(tr("The picture is on the clipboard."), "done")
 
 
 def encoded(image: QImage) -> bytes:
@@ -291,6 +281,7 @@ _NEAR = 10.0  # pixels from the mouse to the dot it means
 _MARGIN = 0.03
 _HEAD_ROOM = 1.06
 _APART = 0.3  # of a bar's width, between bars that are not parts of one histogram
+_WIDEST, _ROUND = 40.0, 3.0  # pixels, of such a bar
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,14 +424,13 @@ def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
     width = (edges[-1] - edges[0]) / max(1, len(tops))
     gap = 1.0 if width > 4 else 0.0
     if layer.describe is not None:
-        gap = width * _APART
+        gap = max(width * _APART, width - _WIDEST)
     foot = shown.y(0.0)
     for (left, right), top in zip(pairwise(edges.tolist()), tops.tolist(), strict=True):
         if top != foot:
-            painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized())
-
-
-_SWATCH = 10
+            box = QRectF(left + gap / 2, top, max(0.5, right - left - gap), foot - top).normalized()
+            radius = 0.0 if layer.describe is None else min(_ROUND, box.width() / 4)
+            painter.drawRoundedRect(box, radius, radius)
 
 
 class Chart(Plot):
@@ -457,7 +447,7 @@ class Chart(Plot):
     def show_layers(
         self, layers: Sequence[Layer], *, across: str, up: str, data: Callable[[], PlotData], summary: str
     ) -> None:
-        """`across` and `up` are the titles of the axes; without `across` there are no numbers below. `data` are the
+        """`across` and `up` are the titles of the axes; without one there are no numbers along it. `data` are the
         numbers as a table, `summary` is what a screen reader says.
         """
         self.layers, self._titles, self._data, self._summary = tuple(layers), (across, up), data, summary
@@ -483,11 +473,11 @@ class Chart(Plot):
     def summary(self) -> str:
         return self._summary
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         found = self._found_at(event.position())
         self.show_tip(event.globalPosition().toPoint(), found[0] if found is not None else "")
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         super().mousePressEvent(event)
         found = self._found_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and found is not None and found[1] >= 0:
@@ -504,27 +494,19 @@ class Chart(Plot):
         below, above = (line if title else 0.0 for title in self._titles)
         legend = QFontMetricsF(self.font()).height() + SMALL if self._named() else 0.0
         top = legend + MEDIUM + above
-        height = max(10.0, size.height() - top - line - SMALL - below)
-        shown = labelled(up, height, _TICK_HEIGHT)
-        left = max((metrics.horizontalAdvance(each) for _, each in shown), default=0.0) + SMALL + MEDIUM
-        box = QRectF(left, top, max(10.0, size.width() - left - _RIGHT), height)
+        numbers = line + SMALL if self._titles[0] else MEDIUM
+        height = max(10.0, size.height() - top - numbers - below)
+        shown = labelled(up, height, _TICK_HEIGHT) if self._titles[1] else ()
+        left = max((metrics.horizontalAdvance(each) + SMALL + MEDIUM for _, each in shown), default=0.0)
+        box = QRectF(left, top, max(10.0, size.width() - left - (_RIGHT if shown else 0.0)), height)
         return Frame(box, range_across(self.layers), up, self._titles)
 
     def _named(self) -> list[Bars]:
         return [each for each in self.layers if isinstance(each, Bars) and each.name]
 
     def _paint_legend(self, painter: QPainter, size: QSizeF) -> None:
-        metrics = QFontMetricsF(self.font())
-        left = size.width() - LARGE
-        painter.save()
-        for layer in reversed(self._named()):
-            left -= metrics.horizontalAdvance(layer.name)
-            painter.setPen(theme.colour("text"))
-            painter.drawText(QPointF(left, SMALL + metrics.ascent()), layer.name)
-            left -= _SWATCH + SMALL
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.colour(layer.role))
-            top = SMALL + (metrics.height() - _SWATCH) / 2
-            painter.drawRoundedRect(QRectF(left, top, _SWATCH, _SWATCH), 2, 2)
-            left -= LARGE
-        painter.restore()
+        metrics, named = QFontMetricsF(self.font()), self._named()
+        left = size.width() - sum(metrics.horizontalAdvance(layer.name) + SWATCH + SMALL + LARGE for layer in named)
+        painter.setFont(self.font())
+        for layer in named:
+            left += paint_entry(painter, QPointF(left, SMALL), layer.name, of_role(layer.role)) + LARGE

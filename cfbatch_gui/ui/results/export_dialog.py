@@ -19,8 +19,7 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
-from cfbatch_gui.core.results.exports.rows import keeps
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
+from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.settings import FolderUse
@@ -38,6 +37,7 @@ from cfbatch_gui.ui.widgets import (
     CheckBox,
     Choice,
     ElidedLabel,
+    Flow,
     Label,
     LabelGrid,
     LinkButton,
@@ -76,26 +76,18 @@ class Extent:
 
 def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
     """Count what can be written, within the limits and the items of the options. Blocking. Raises DataError."""
-    names = columns_of(folder, job.kind)
-    if job.kind is Kind.EMBED:
-        embeddings = Embeddings(folder, job.failed_batches)
-        counts = embeddings.outcome_counts()
-        failed, rows = counts.failed + counts.left_out + counts.skipped, counts.done
-        if options.items is not None:
-            there = embeddings.present()[[number - 1 for number in sorted(options.items)]]
-            rows = int(there.sum())
-            failed = min(len(there) - rows, counts.failed + counts.left_out)
-        return Extent(counts, names, rows, rows, failed, dimension=embeddings.dimension)
-    rankings = Rankings(folder, job.failed_batches)
-    counts = rankings.outcome_counts()
-    if options.items is None:
-        scores, _ = rankings.counts(options.top_k, options.threshold)
-        failed, others = counts.failed + counts.left_out + counts.skipped, counts.items - counts.done + counts.skipped
-        return Extent(counts, names, counts.done + others, scores + others, failed, scores)
-    some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]
-    kept = [each for each in some if keeps(each, options)]
-    failed = sum(each.status in (Status.FAILED, Status.LEFT_OUT) for each in some)
-    return Extent(counts, names, len(kept), len(kept), failed, sum(each.score is not None for each in kept))
+    results = (Rankings if job.kind is Kind.RANK else Embeddings)(folder, job.failed_batches)
+    counts, items = results.outcome_counts(), options.items
+    chosen = counts.items + counts.skipped if items is None else len(items)
+    if isinstance(results, Rankings):
+        scores, done = results.counts(options.top_k, options.threshold, items)
+        rows, kept, dimension = chosen, scores + chosen - done, 0
+    else:
+        present, dimension = results.present(), results.dimension
+        done = int((present if items is None else present[[number - 1 for number in items]]).sum())
+        scores, rows, kept = 0, done, done
+    failed = min(chosen - done, counts.failed + counts.left_out + (counts.skipped if items is None else 0))
+    return Extent(counts, columns_of(folder, job.kind), rows, kept, failed, scores, dimension)
 
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
@@ -112,18 +104,18 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output
     return tuple(found.items())
 
 
-def extent_words(extent: Extent, target: Target, *, has_numbers: bool = False) -> str:
+def extent_words(extent: Extent, target: Target, options: ExportOptions) -> str:
     """ "3,816 rows", "18,204 rows of 1,024 numbers, about 205 MB"."""
     if target.contents:
         return said(target.contents)
     if target.measure is Measure.SCORES:
         return figures.plural(extent.scores, "{n} score", "{n} scores")
-    count = extent.kept_rows if target.has_limits and target.measure is not Measure.ALL_ROWS else extent.rows
     if target.measure is Measure.FAILED_ROWS:
-        count = extent.failed
+        return figures.plural(extent.failed, "{n} row", "{n} rows")
+    is_limited = target.has_limits and not (target.is_workbook and options.in_own_order)
+    count = extent.kept_rows if is_limited else extent.rows
     rows = figures.plural(count, "{n} row", "{n} rows")
-    has_own_columns = target.kind is Kind.RANK or (target.can_have_numbers and not has_numbers)
-    if has_own_columns or target.measure is Measure.FAILED_ROWS:
+    if target.kind is Kind.RANK or (target.is_workbook and not options.has_numbers):
         return rows
     text = tr("{rows} of {n} numbers").format(rows=rows, n=figures.number(extent.dimension))
     size = count * extent.dimension * target.bytes_per_number
@@ -131,12 +123,10 @@ def extent_words(extent: Extent, target: Target, *, has_numbers: bool = False) -
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
-    missing = extent.counts.items - extent.counts.done + extent.counts.skipped
-    if not missing:
-        return ""
     ranked = tr("Rows without a score: {n}. They are written too, with their reasons.")
-    embedded = tr("Rows without a vector: {n}. They are left out; the file beside it says so.")
-    return (ranked if kind is Kind.RANK else embedded).format(n=figures.number(missing))
+    embedded = tr("Rows without a vector: {n}. They are left out.")
+    words = ranked if kind is Kind.RANK else embedded
+    return words.format(n=figures.number(extent.counts.missing)) if extent.counts.missing else ""
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
@@ -157,7 +147,6 @@ def say_written(notices: Notices, written: Sequence[Exported]) -> None:
 _INDENT = 24  # to the left edge of the words of a box
 _LEAST_FORMS = 110  # so that the dialog fits a small screen
 _COLUMNS_HEIGHT = 300
-_RANK = {"xlsx": 0, "xlsx-rows": 1, "csv-excel": 2}  # of the forms for people
 
 
 class ExportForms(QWidget):
@@ -166,7 +155,6 @@ class ExportForms(QWidget):
     def __init__(self, targets: Sequence[Target]) -> None:
         super().__init__()
         people = [target for target in targets if target.is_for_people]
-        people.sort(key=lambda target: _RANK.get(target.name, len(_RANK)))
         programs = [target for target in targets if not target.is_for_people]
         self._targets = (*people, *programs)
         self._proposed = self._targets[0].name
@@ -174,14 +162,18 @@ class ExportForms(QWidget):
         self.boxes[self._proposed].setChecked(True)
         for box in self.boxes.values():
             box.toggled.connect(self._toggled)
+        is_ranking = people[0].kind is Kind.RANK
+        words = self.tr("In my own order, with every row") if is_ranking else self.tr("With all numbers of the vectors")
+        self.excel_box = CheckBox(words)
+        self.excel_box.clicked.connect(self.changed)
         sides = []
         for title, group in ((self.tr("For people"), people), (self.tr("For programs"), programs)):
             side = column(Label(title, "strong"), gap=10)
             for target in group:
                 box, about = self.boxes[target.name], said(target.about)
                 box.setAccessibleDescription(about)
-                explained = row(_INDENT, (Label(about, "small", wrap=True), 1), gap=0)
-                side.addLayout(column(box, *([explained] if about else []), gap=1))
+                more = [row(_INDENT, self.excel_box, None, gap=0)] if target.is_workbook else []
+                side.addLayout(column(box, row(_INDENT, (Label(about, "small", wrap=True), 1), gap=0), *more, gap=1))
             side.addStretch(1)
             sides.append(side)
         content = boxed(row(*((side, 1) for side in sides), gap=WIDE, margins=(2, 2, SMALL, 2)))
@@ -207,20 +199,12 @@ class ExportForms(QWidget):
 
 
 class ColumnsDialog(Dialog):
-    """With `needs_one` the dialog cannot be accepted without any."""
+    """Those of a ranking cannot be accepted without any."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        chosen: Collection[str],
-        *,
-        about: str,
-        needs_one: bool,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, names: Sequence[str], chosen: Collection[str], kind: Kind, parent: QWidget) -> None:
         super().__init__(tr("Columns"), parent, (400, 0))
         self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
-        self._names, self._needs_one = tuple(names), needs_one
+        self._names, self._needs_one = tuple(names), kind is Kind.RANK
         self.boxes = tuple(CheckBox(figures.one_line(name, _LONGEST_NAME).replace("&", "&&")) for name in names)
         for name, box in zip(names, self.boxes, strict=True):
             box.setToolTip(display.plain_tip(name))
@@ -233,6 +217,9 @@ class ColumnsDialog(Dialog):
         area = scrolled(content)
         area.setMinimumHeight(min(content.sizeHint().height(), _COLUMNS_HEIGHT))
         ticks = row(None, everything, nothing, gap=LARGE)
+        of_ranking = self.tr("For forms with columns of any kind; TREC and its like always have the same.")
+        of_vectors = self.tr("Your own columns. The id and the vector are always written.")
+        about = of_ranking if self._needs_one else of_vectors
         self.lay_out(self.tr("Columns to write"), ticks, area, about=about, buttons=[self.accept_button])
         self._show_possible()
 
@@ -282,6 +269,11 @@ class ExportDialog(Dialog):
         self._make_widgets(choices)
         self.limits_bar.show_limits(limits or ExportOptions())
         self._lay_out()
+        # What is shown before it stands in the dialog is a window of its own for a moment.
+        self.limits_bar.setVisible(job.kind is Kind.RANK)
+        self._rows_field.setVisible(bool(choices))
+        self._show_writing(False)
+        self.forms.boxes["xlsx"].setFocus()
         self._show()
         self._count_anew()
         self._changed: ChangedSince | None = None
@@ -313,7 +305,6 @@ class ExportDialog(Dialog):
         self.forms = ExportForms(targets_for(self._job.kind))
         self.forms.changed.connect(self._show_anew)
         self.limits_bar = LimitsBar()
-        self.limits_bar.setVisible(self._job.kind is Kind.RANK)
         self.limits_bar.changed.connect(self._count_anew)
         self.rows = Choice(self.tr("Rows"), [(self.tr("All rows"), None)], self._count_anew)
         for choice in choices:
@@ -321,7 +312,6 @@ class ExportDialog(Dialog):
             if choice.is_proposed:
                 self.rows.set_value(choice.items)
         self._rows_field = labelled(self.tr("Rows"), self.rows)
-        self._rows_field.setVisible(bool(choices))
         self.columns_button = LinkButton(on_click=lambda: self.tasks.start("columns", self._choose_columns()))
         self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
         self._folder_words = ElidedLabel("", "quiet")
@@ -332,38 +322,24 @@ class ExportDialog(Dialog):
         self._missing = Saying("info")
         self.error_bar = NoticeBar("", "error")
         self.error_bar.hide()
-        self.numbers_box = CheckBox(self.tr("With a column for each number of the vectors"))
-        self.numbers_box.clicked.connect(self._show_anew)
-        self.manifest_box = CheckBox(self.tr("Note with the job how this file was made"))
-        self.manifest_box.setToolTip(
-            self.tr(
-                "A small file in the job's folder with the model, options and counts; nothing beside your own file."
-            )
-        )
-        self.manifest_box.setChecked(self._program.settings.keeps_manifests)
-        self.manifest_box.clicked.connect(lambda on: self._program.change_settings(keeps_manifests=on))
         self.progress = ThinProgress()
         self._progress_words = Label("", "small")
         self.save_button = PrimaryButton(
             self.tr("Save"), "download", lambda: self.tasks.start("write", self.write(self.outputs()))
         )
-        self._show_writing(False)
 
     def _lay_out(self) -> None:
         parts = (
+            Flow(self._rows_field, None, self.columns_button),
+            row(self.limits_bar, None),
             (self.forms, 1),
-            row(self._rows_field, None),
-            boxed(row(self.limits_bar, None, self.columns_button)),
             Card(self.lines, row((self._folder_words, 1), 12, self.change_button), inset=True, gap=6),
-            self.numbers_box,
-            self.manifest_box,
             self._missing,
             self.error_bar,
         )
         self._content.setLayout(column(*parts, gap=LARGE))
-        content = (self._content, 1)
-        beside = [self._progress_words]
-        self.lay_out(self.tr("Export as"), content, self.progress, buttons=[self.save_button], beside=beside)
+        content = ((self._content, 1), self.progress)
+        self.lay_out(self.tr("Export as"), *content, buttons=[self.save_button], beside=[self._progress_words])
 
     # Counting and choosing
 
@@ -389,14 +365,8 @@ class ExportDialog(Dialog):
         if self._extent is None:
             return
         names = self._extent.names
-        is_ranking = self._job.kind is Kind.RANK
-        about = (
-            self.tr("For forms with columns of any kind; TREC and its like always have the same.")
-            if is_ranking
-            else self.tr("Your own columns. The id and the vector are always written.")
-        )
         chosen = names if self._columns is None else self._columns
-        dialog = ColumnsDialog(names, chosen, about=about, needs_one=is_ranking, parent=self)
+        dialog = ColumnsDialog(names, chosen, self._job.kind, self)
         if await dialogs.finished(dialog) == QDialog.DialogCode.Accepted:
             self._columns = None if dialog.chosen() == names else dialog.chosen()
             self._show()
@@ -438,27 +408,21 @@ class ExportDialog(Dialog):
         kind = self._job.kind
         count = None if self._columns is None else len(self._columns)
         self._show_outputs(outputs)
-        self.save_button.setText(
-            self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files").format(n=len(outputs))
-        )
+        save = self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files")
+        self.save_button.setText(save.format(n=len(outputs)))
         self._show_possible()
         names = self._extent.names if self._extent else ()
         pattern = self.tr("All columns…") if count is None else self.tr("{n} of {all} columns…")
         self.columns_button.setText(pattern.format(n=count, all=figures.number(len(names))))
-        self.manifest_box.setVisible(any(target.is_for_people for _, target in outputs))
-        self.numbers_box.setVisible(any(target.can_have_numbers for _, target in outputs))
+        self.forms.excel_box.setVisible(any(target.is_workbook for _, target in outputs))
         self.columns_button.setVisible(bool(names) and any(target.has_columns for _, target in outputs))
         self._missing.set_line(missing_words(self._extent, kind) if self._extent else "")
 
     def _show_outputs(self, outputs: Sequence[Output]) -> None:
         """The first files with what will be in them."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
-        extent, counting = self._extent, self.tr("Counting…")
-        has_numbers = self.numbers_box.isChecked()
-        lines = [
-            (path.name, extent_words(extent, target, has_numbers=has_numbers) if extent else counting)
-            for path, target in shown
-        ]
+        extent, counting, options = self._extent, self.tr("Counting…"), self._options()
+        lines = [(path.name, extent_words(extent, target, options) if extent else counting) for path, target in shown]
         if rest := len(outputs) - len(shown):
             lines.append((self.tr("and {n} more").format(n=rest), ""))
         self.lines.show_lines(lines)
@@ -492,7 +456,8 @@ class ExportDialog(Dialog):
                 self._show()  # the names proposed before exist now
         self._remembered.keep(written[-1].path.parent)
         self.accept()
-        if options == ExportOptions(separator=options.separator) and any(each.needs_results for _, each in outputs):
+        limits = (options.top_k, options.threshold, options.columns, options.items)
+        if limits == (None,) * len(limits) and any(each.needs_results for _, each in outputs):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
@@ -506,7 +471,6 @@ class ExportDialog(Dialog):
                 path,
                 target,
                 options=replace(options, columns=columns),
-                keeps_manifest=self._program.settings.keeps_manifests,
                 progress=tell,
                 note=changed.note(removed) if changed else None,
                 connection=connection_title(self._program, self._job),
@@ -525,15 +489,19 @@ class ExportDialog(Dialog):
         return tell
 
     def _options(self) -> ExportOptions:
-        limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else ExportOptions()
-        items = self.rows.currentData()
-        has_numbers = self.numbers_box.isVisible() and self.numbers_box.isChecked()
-        separator = display.csv_separator()
-        return replace(limits, separator=separator, columns=self._columns, items=items, has_numbers=has_numbers)
+        is_ranking, for_excel = self._job.kind is Kind.RANK, self.forms.excel_box.isChecked()
+        return replace(
+            self.limits_bar.limits() if is_ranking else ExportOptions(),
+            separator=display.csv_separator(),
+            columns=self._columns,
+            items=self.rows.currentData(),
+            has_numbers=for_excel and not is_ranking,
+            in_own_order=for_excel and is_ranking,
+        )
 
     def _show_writing(self, writing: bool) -> None:
         self.progress.setVisible(writing)
-        self._progress_words.setText(self.tr("Writing, then reading back…") if writing else "")
+        self._progress_words.setText(self.tr("Writing…") if writing else "")
         self.progress.set_parts(0, 1)
         if writing:
             self.close_button.setFocus()  # else the list scrolls to the widget that gets the focus

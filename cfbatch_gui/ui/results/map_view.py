@@ -3,61 +3,34 @@ ranking versus the similarities of the vectors.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QSizePolicy
 
-from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.groups import find_clusters, usual_number
-from cfbatch_gui.core.results.nearest import VersusScores, scores_versus_similarities, texts_of_pairs
 from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Chart, DotMap, Dots, PictureButtons, PlotData
+from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, by_category, by_cells, plain
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import TextList, VectorPage, below
+from cfbatch_gui.ui.results.results_page import TextList, VectorPage
 from cfbatch_gui.ui.theme import scaled
-from cfbatch_gui.ui.widgets import (
-    Choice,
-    ElidedLabel,
-    Flow,
-    IconButton,
-    LinkButton,
-    PageHeader,
-    QuietButton,
-    boxed,
-    column,
-    row,
-    split,
-)
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import tr
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
 _SAMPLE, _FEW = 300, 24
 _NAME = 28  # characters of a typical text in the name of its cluster
-
-
-@dataclass(frozen=True, eq=False)
-class MapColours:
-    """`cells[i]` is what the dot at index i is coloured by, for the CSV of the map; `title` is "" for one colour."""
-
-    dots: DotColours
-    title: str
-    cells: Sequence[str]
 
 
 def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:
@@ -69,31 +42,26 @@ def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...],
         cells = [text.cells[index] for text in sample if index < len(text.cells)]
         if not cells or cells == [text.text for text in sample]:
             continue
-        choices.append((tr("Colour by {name}").format(name=name), f"{COLUMN}{index}"))
+        choices.append((worded("Colour by {name}", name=name), f"{COLUMN}{index}"))
         if not first and 2 <= len(set(cells)) <= min(_FEW, len(sample) // 2):
             first = f"{COLUMN}{index}"
     return tuple(choices), first or ONE
 
 
-def read_colours(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> MapColours:
+def read_colours(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> DotColours:
     """Blocking. Raises DataError."""
-    if key == CLUSTERS:
-        return _of_clusters(embeddings, item_numbers)
-    if not key.startswith(COLUMN):
-        return MapColours(plain(len(item_numbers)), "", ())
-    index = int(key.removeprefix(COLUMN))
-    whole = embeddings.column(index)
-    cells = [whole[item - 1] for item in item_numbers.tolist()]
-    return MapColours(by_cells(cells), embeddings.columns()[index], cells)
-
-
-def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> MapColours:
+    if key.startswith(COLUMN):
+        index = int(key.removeprefix(COLUMN))
+        whole = embeddings.column(index)
+        return by_cells([whole[item - 1] for item in item_numbers.tolist()], embeddings.columns()[index])
+    if key != CLUSTERS:
+        return plain(len(item_numbers))
     found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
     typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
     names = [f"{number} · {figures.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
     indices = np.searchsorted(found.item_numbers, item_numbers)
     members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
-    return MapColours(by_category(members, names), tr("group"), [str(member + 1) for member in members.tolist()])
+    return by_category(members, names, title=tr("group"))
 
 
 _LEAST_LIST = 160  # pixels
@@ -107,7 +75,7 @@ class MapView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
         self.map: TextMap | None = None  # the one that is shown
-        self._colours = MapColours(plain(0), "", ())
+        self._colours = plain(0)
         self._make_widgets()
         self._lay_out()
 
@@ -125,51 +93,51 @@ class MapView(VectorPage):
         return row_choices((self.list.name, self.list.all_items()), self.list.selected(), proposed=self.list.name)
 
     def arrived(self, *, is_first: bool) -> None:
-        self.picture.set_name(self.tr("{name}, map").format(name=self.job.name))
+        self.picture.set_name(worded("{name}, map", name=self.job.name))
         self.tasks.cancel("layout")
         self.tasks.start("map", self._begin_map())
 
     # Making
 
     def _make_widgets(self) -> None:
-        self.colour_choice = Choice(
-            self.tr("Colour of the dots"), on_picked=lambda _: self.tasks.start("colour", self._colour())
+        self.colour_choice = widgets.Choice(
+            tr("Colour of the dots"), on_picked=lambda _: self.tasks.start("colour", self._colour())
         )
         self.colour_choice.setMaximumWidth(scaled(236))
-        layouts = ((self.tr("Rough map"), Layout.DIRECTION), (self.tr("Fine map"), Layout.NEIGHBOURS))
-        self.layout_choice = Choice(self.tr("What decides where a text stands"), layouts, self._layout_picked)
+        layouts = ((tr("Rough map"), Layout.DIRECTION), (tr("Fine map"), Layout.NEIGHBOURS))
+        self.layout_choice = widgets.Choice(tr("What decides where a text stands"), layouts, self._layout_picked)
         self.layout_choice.setToolTip(
-            self.tr(
+            tr(
                 "Rough map: there at once; what differs most is farthest apart.\nFine map: each text stands beside"
                 " those that are most like it, so that groups can be seen; takes seconds."
             )
         )
         self.lasso_button = QuietButton(
-            self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
+            tr("Lasso"), "lasso", tip=tr("Draw around texts to list them; with Shift it works at any time")
         )
         self.lasso_button.setCheckable(True)
-        self.whole_button = LinkButton(self.tr("Whole map"))
-        self.summary = ElidedLabel("", "quiet")
-        self.dots = DotMap(self.tr("Map of the texts"))
+        self.whole_button = widgets.LinkButton(tr("Whole map"))
+        self.summary = widgets.ElidedLabel("", "quiet")
+        self.dots = DotMap(tr("Map of the texts"))
         self.lasso_button.toggled.connect(self.dots.set_lasso)
         self.whole_button.clicked.connect(self.dots.show_all)
         self.whole_button.hide()
         self.dots.moved.connect(self.whole_button.setVisible)
         self.dots.picked.connect(self._picked)
         self.dots.lassoed.connect(self._lassoed)
-        self.close_button = IconButton("x", self.tr("Close the list"), lambda: self._picked(-1))
-        title = self.tr("Listed texts")
+        self.close_button = widgets.IconButton("x", tr("Close the list"), lambda: self._picked(-1))
+        title = tr("Listed texts")
         self.list = TextList(self, "vectors/near", title, self.close_button, has_panel=False)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.list.hide()
-        self.find_field = self.add_search(self.tr("Find a text"), self.list.table)
+        self.find_field = self.add_search(tr("Find a text"), self.list.table)
         self.list.opened.connect(self.show_text)
         folder = self.program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.dots, self.notices, self.tasks, folder)
 
     def _lay_out(self) -> None:
         self.summary.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        bar = Flow(
+        bar = widgets.Flow(
             self.find_field,
             self.layout_choice,
             self.colour_choice,
@@ -178,7 +146,7 @@ class MapView(VectorPage):
             self.summary,
             self.picture,
         )
-        self.lay_out(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"), bar)
+        self.lay_out(widgets.split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"), bar)
 
     # Reading
 
@@ -187,9 +155,9 @@ class MapView(VectorPage):
         choices, first = await in_thread(colour_choices, self.embeddings)
         self.colour_choice.refill(choices, first)
         self.map = made = await self._made(Layout.DIRECTION)
-        self._colours = MapColours(plain(len(made.points)), "", ())
+        self._colours = plain(len(made.points))
         self.stack.show_content()
-        self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
+        self.dots.show_points(made.points, self._describe, self._data, self._colours)
         self.list.hide()
         self._say()
         self.tasks.start("colour", self._colour())
@@ -217,10 +185,8 @@ class MapView(VectorPage):
     async def _made(self, layout: Layout) -> TextMap:
         embeddings, folder = self.embeddings, self.program.folder(self.job.id)
         if layout is Layout.DIRECTION:
-            count = figures.plural(embeddings.count, "{n} text", "{n} texts")
-            sentence = self.tr("Laying out {texts}…").format(texts=count)
-            return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
-        sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
+            return await self.worked_out(tr("Drawing the map…"), lambda tell: make_map(embeddings, tell))
+        sentence = tr("Putting beside each other what is alike. You can read the map meanwhile.")
         return await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
 
     def _say(self) -> None:
@@ -228,16 +194,16 @@ class MapView(VectorPage):
         if made is None:
             return
         self.summary.setText(figures.plural(len(made.points), "{n} text", "{n} texts"))
-        sentence = self.tr("Texts stand beside those most like them; distances between islands mean little.")
+        sentence = tr("Texts stand beside those most like them; distances between islands mean little.")
         if made.layout is Layout.DIRECTION:
-            sentence = self.tr("Similar texts are near each other, but nearby dots are not always similar.")
+            sentence = tr("Similar texts are near each other, but nearby dots are not always similar.")
         self.show_foot(sentence, without_direction=made.without_direction)
 
     async def _colour(self) -> None:
         if self.map is not None:
             items, key = self.map.item_numbers, str(self.colour_choice.value())
             self._colours = await in_thread(read_colours, self.embeddings, items, key)
-            self.dots.set_colours(self._colours.dots)
+            self.dots.set_colours(self._colours)
 
     async def find_text(self, text: str) -> None:
         if self.map is None:
@@ -247,7 +213,7 @@ class MapView(VectorPage):
             self.list.hide()
             return
         found = np.array(await in_thread(self.embeddings.find, text), dtype=np.int64)
-        self._show_list(np.flatnonzero(np.isin(self.map.item_numbers, found)), self.tr("“{text}”").format(text=text))
+        self._show_list(np.flatnonzero(np.isin(self.map.item_numbers, found)), worded("“{text}”", text=text))
 
     # Showing
 
@@ -259,7 +225,7 @@ class MapView(VectorPage):
         if self.map is None:
             return ""
         (text,) = self.texts([int(self.map.item_numbers[index])])
-        below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=figures.number(text.row)), text.label)))
+        below = " · ".join(filter(None, (text.id or worded("Row {n}", n=text.row), text.label)))
         return f"{figures.one_line(text.text, _LONGEST)}\n{below}"
 
     def _picked(self, index: int) -> None:
@@ -277,7 +243,7 @@ class MapView(VectorPage):
     def _lassoed(self, indices: NDArray[np.int64]) -> None:
         self.lasso_button.setChecked(False)
         if len(indices):
-            self._show_list(indices, self.tr("Lasso"))
+            self._show_list(indices, tr("Lasso"))
         else:
             self._picked(-1)
 
@@ -305,110 +271,10 @@ class MapView(VectorPage):
         return PlotData(("row", "id", "text", "x", "y", *title), _rows(self.embeddings, self.map, self._colours))
 
 
-def _rows(embeddings: Embeddings, made: TextMap, colours: MapColours) -> Iterator[Sequence[Cell]]:
+def _rows(embeddings: Embeddings, made: TextMap, colours: DotColours) -> Iterator[Sequence[Cell]]:
     """Every dot, in the order of the file. Runs in a thread."""
     for start in range(0, len(made.points), _PAGE):
         items = made.item_numbers[start : start + _PAGE].tolist()
         for index, text in enumerate(embeddings.texts(items), start):
-            cell = (colours.cells[index],) if colours.title else ()
+            cell = (colours.name_of(index),) if colours.title else ()
             yield (text.row, text.id, text.text, *made.points[index].tolist(), *cell)
-
-
-class VersusPage(VectorPage):
-    """The scores of a ranking beside the similarities of a job's vectors. `done` asks for the page of the job,
-    `more_wanted` for another ranking; both bring the job's id.
-    """
-
-    done = Signal(str)
-    more_wanted = Signal(str)
-
-    def __init__(self, program: Program, notices: Notices) -> None:
-        super().__init__(program, notices, "chart-scatter")
-        self.versus: VersusScores | None = None  # the pairs that are shown
-        self._ranking: Job | None = None
-        self.header = PageHeader(self.tr("Comparison"))
-        back, more = self.tr("Back to the job"), self.tr("Another ranking…")
-        self.header.add_button(QuietButton(back, "chevron-left", lambda: self.done.emit(self.job.id)))
-        self.header.add_button(QuietButton(more, "git-compare", lambda: self.more_wanted.emit(self.job.id)))
-        self.summary = ElidedLabel("", "quiet")
-        self.chart = Chart(self.tr("Scores and similarities"))
-        self.chart.picked.connect(self._picked)
-        folder = program.remembered_folder(FolderUse.PICTURES)
-        self.picture = PictureButtons(self.chart, notices, self.tasks, folder, self.tr("scores and similarities"))
-        self.panel = TextPanel(lines=4)
-        content = boxed(column((self.chart, 1), below(self.panel), gap=0))
-        self.lay_out(content, row((self.summary, 1), self.picture))
-        whole = self.layout()
-        assert isinstance(whole, QVBoxLayout)  # noqa: S101 - as `lay_out` makes it
-        whole.insertWidget(0, self.header)
-
-    def compare(self, job: Job, ranking: Job) -> None:
-        self._ranking, self.shown = ranking, None
-        self.header.set_facts(job.name, ranking.name)
-        self.show_job(job)
-
-    def clear(self) -> None:
-        self.versus = None
-        self.summary.setText("")
-        self.picture.hide()
-
-    def arrived(self, *, is_first: bool) -> None:
-        if self._ranking is not None:
-            self.tasks.start("look", self._look(self.program.folder(self._ranking.id)))
-
-    async def _look(self, folder: JobFolder) -> None:
-        embeddings = self.embeddings
-        self.versus = found = await self.worked_out(
-            self.tr("Looking for texts that both jobs have…"),
-            lambda tell: scores_versus_similarities(folder, embeddings, tell),
-        )
-        pairs = figures.plural(len(found.scores), "{n} pair", "{n} pairs")
-        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=figures.number(found.of))]
-        if found.queries:
-            pattern = self.tr("same first text for {n} of {all} queries")
-            said.append(pattern.format(n=figures.number(found.same_first), all=figures.number(found.queries)))
-        self.summary.setText(" · ".join(said))
-        self.show_foot(
-            self.tr("A dot is a query with a candidate. Texts are the same when they are equal letter by letter.")
-        )
-        self.picture.setVisible(len(found.scores) > 0)
-        if not len(found.scores):
-            self.say(self.tr("No pair of this ranking has both its query and its text among the texts of this job."))
-            return
-
-        def describe(index: int) -> str:
-            return "\n".join(figures.one_line(part, _LONGEST) for part in self._described(index))
-
-        dots = Dots(found.scores, found.similarities, describe=describe)
-        titles = self.tr("Score"), self.tr("Similarity of the vectors")
-        summary, data = self.summary.whole_text(), lambda: _pairs_data(folder, found)
-        self.chart.show_layers((dots,), across=titles[0], up=titles[1], data=data, summary=summary)
-        self.stack.show_content()
-        self._picked(0)
-
-    def _described(self, index: int) -> tuple[str, str, str]:
-        """The query, the text, and both numbers of a pair; empty, after a notice, if it cannot be read."""
-        found = self.versus
-        if found is None or self._ranking is None:
-            return "", "", ""
-        try:
-            ((query, text),) = texts_of_pairs(
-                self.program.folder(self._ranking.id), found.item_numbers[index : index + 1]
-            )
-        except UserError as error:  # also raised while the mouse moves, outside any task
-            self.notices.show_error(error)
-            return "", "", ""
-        score, similarity = score_text(found.scores[index]), score_text(found.similarities[index])
-        numbers = self.tr("score {score}, similarity {similarity}").format(score=score, similarity=similarity)
-        return query, text, numbers
-
-    def _picked(self, index: int) -> None:
-        query, text, numbers = self._described(index)
-        self.panel.show_text(figures.one_line(query, 100), text, about=numbers)
-
-
-def _pairs_data(folder: JobFolder, versus: VersusScores) -> PlotData:
-    texts = texts_of_pairs(folder, versus.item_numbers)
-    numbers = zip(versus.scores.tolist(), versus.similarities.tolist(), strict=True)
-    rows = ((*pair, *both) for pair, both in zip(texts, numbers, strict=True))
-    return PlotData(("query", "text", "score", "similarity"), rows)

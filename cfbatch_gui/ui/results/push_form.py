@@ -4,14 +4,12 @@ import asyncio
 import itertools
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
@@ -28,7 +26,6 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushCheck,
     PushOptions,
     PushProgress,
-    Show,
 )
 from cfbatch_gui.core.versions import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
@@ -55,76 +52,6 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.indexes import dimension_words
 from cfbatch_gui.words.languages import said
 from cfbatch_gui.words.states import connection_of, title_words
-
-
-@dataclass(frozen=True, slots=True)
-class RunningPush:
-    """A push, or with `is_check` a comparison alone. `is_stopping`: it ends once the call is over that is made now."""
-
-    job_id: str
-    index: str
-    is_check: bool = False
-    progress: PushProgress | None = None
-    is_stopping: bool = False
-
-
-class RunningPushes(QObject):
-    """`changed` brings the id of the job of which one began, has moved on or has ended; `ended` is emitted before
-    the last of these, with the id and the Push, unless an error has ended it, which `on_error` gets.
-    """
-
-    changed = Signal(str)
-    ended = Signal(str, object)
-
-    def __init__(self, program: Program, on_error: Callable[[UserError], object], parent: QObject) -> None:
-        super().__init__(parent)
-        self._program = program
-        self._running: dict[str, RunningPush] = {}
-        self.tasks = Tasks(self, on_error)
-
-    def of(self, job_id: str) -> RunningPush | None:
-        return self._running.get(job_id)
-
-    def send(self, job: Job, connection_id: str, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
-        """`new_dimension` is that of an index that is created first, 0 for one that is there."""
-
-        async def push(show: Show) -> Push:
-            vectorize = self._program.vectorize
-            if new_dimension:
-                await vectorize.calls(connection_id).create(index, new_dimension, Metric.COSINE, job.name)
-            return await vectorize.push(job.id, connection_id, index, options, show=show)
-
-        self._start(RunningPush(job.id, index), push)
-
-    def check(self, job_id: str, connection_id: str, index: str) -> None:
-        verify = partial(self._program.vectorize.verify, job_id, connection_id, index)
-        self._start(RunningPush(job_id, index, is_check=True), lambda show: verify(show=show))
-
-    def stop(self, job_id: str) -> None:
-        self._change(job_id, is_stopping=True)
-        self.tasks.cancel(job_id)
-
-    def _start(self, begun: RunningPush, work: Callable[[Show], Awaitable[Push]]) -> None:
-        job_id = begun.job_id
-        if job_id in self._running:
-            return
-
-        async def run() -> None:
-            self.ended.emit(job_id, await work(lambda progress: self._change(job_id, progress=progress)))
-
-        def over(_: object) -> None:  # also where it never made its first step
-            del self._running[job_id]
-            self.changed.emit(job_id)
-
-        self._running[job_id] = begun
-        self.tasks.start(job_id, run()).add_done_callback(over)
-        self.changed.emit(job_id)
-
-    def _change(self, job_id: str, **changes: Any) -> None:
-        if (now := self._running.get(job_id)) is not None:
-            self._running[job_id] = replace(now, **changes)
-            self.changed.emit(job_id)
-
 
 LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentence
 _NO_NAME = re.compile(r"[^a-z0-9]+")

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, RunMeasures, judged_by, measure
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, measure
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.session import Agreement, agreement_words, between_judges
+from cfbatch_gui.core.judgements.session import Agreement, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
@@ -20,22 +21,22 @@ from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import ResultsPage, Version, nothing_yet
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
-    Figure,
+    Flow,
+    Label,
     LabelGrid,
     LinkButton,
     MaybeEmpty,
     NoticeBar,
+    Sentence,
     boxed,
     column,
     row,
 )
-from cfbatch_gui.words import figures
+from cfbatch_gui.words import figures, quality
 from cfbatch_gui.words.languages import said, tr
-
-_MOST_OFFERED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,26 @@ class Quality:
     agreement: Agreement | None = None  # of the judges of the book
 
 
+class FigureCard(Card):
+    """What is counted, a large figure with a few words beside it, and a sentence with a link."""
+
+    def __init__(self, title: str, link: LinkButton) -> None:
+        self.title, self.figure = Label(title, "quiet", wrap=True), Label("", "display")
+        self.beside, self.sentence = Sentence("", "quiet"), Sentence("", "small")
+        self.link = link
+        figure = boxed(Flow(self.figure, self.beside, gap=SMALL))
+        super().__init__(self.title, figure, boxed(Flow(self.sentence, link, gap=TINY)), None, gap=TINY, margins=_CARD)
+
+    def show_figure(self, figure: str, beside: str, sentence: str, *, linked: bool = True) -> None:
+        self.figure.setText(figure)
+        self.beside.setText(beside)
+        self.sentence.setText(sentence)
+        self.link.setVisible(linked)
+
+
+_CARD = (20, MEDIUM, 20, MEDIUM)
+
+
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
     return (
         Column(tr("Query"), lambda query: query.text, key="query", stretch=True),
@@ -59,6 +80,7 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
             lambda query: query.value,
             key="value",
             width=190,
+            least=130,
             bar=lambda query: query.value,
             tip=tr("1 is the best order there could be. The bar begins at 0 and ends at 1."),
         ),
@@ -73,25 +95,13 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
         ),
         Column(tr("Best text"), lambda query: query.best, key="best", stretch=True),
         NumberColumn(
-            tr("stands at"),
+            tr("Its rank"),
             lambda query: query.best_rank or None,
-            lambda rank: tr("rank {n}").format(n=figures.number(rank)),
             key="rank",
             width=92,
         ),
         Column(tr("ID"), lambda query: query.id, key="id", width=90, hidden=True),
     )
-
-
-def offered_words(found: Quality) -> str:
-    if found.run.unusable is None or not found.run.unusable.proposal:
-        return ""
-    pairs = [
-        tr("{label} = {grade}").format(label=figures.one_line(label, 20), grade=grade)
-        for label, grade in found.run.unusable.proposal
-    ]
-    shown = ", ".join(pairs[:_MOST_OFFERED]) + (", …" if len(pairs) > _MOST_OFFERED else "")
-    return tr("Use as grades: {grades}").format(grades=shown)
 
 
 def trouble_words(found: Quality) -> str:
@@ -106,52 +116,49 @@ def trouble_words(found: Quality) -> str:
 
 
 def foot_words(found: Quality) -> str:
-    evaluation, words = found.evaluation, []
+    words, evaluation = [tr("Measures as trec_eval defines them; equal scores are ordered by id.")], found.evaluation
     if evaluation is not None:
-        book = evaluation.book
-        counts = tr("{n} judgements").format(n=figures.number(evaluation.judged))
-        judgements = said(judged_by(evaluation, found.book))
-        words.append(tr("By {judgements}: {counts}.").format(judgements=judgements, counts=counts))
-        if found.agreement is not None and found.agreement.pairs and book is not None and book.matched:
-            words.append(tr("Several judged: {agreement}.").format(agreement=said(agreement_words(found.agreement))))
-        remarks = {
-            tr("Texts with two labels, of which the first counts: {n}."): evaluation.conflicts,
-            tr("Judgements about other versions of a text: {n}."): book.other_versions if book is not None else 0,
-            tr("Queries without judgements, left out: {n}."): evaluation.left_out,
-        }
-        words += [sentence.format(n=figures.number(count)) for sentence, count in remarks.items() if count]
-    return " ".join([*words, tr("Measures as trec_eval defines them; equal scores are ordered by id.")])
-
-
-def about_measure(name: str, k: int) -> str:
-    plain = {
-        f"nDCG@{k}": tr("how close to the best order the first {k} are, better grades counting more"),
-        "RR": tr("1 divided by the rank of the first relevant text"),
-        f"R@{k}": tr("of all relevant texts, the share among the first {k}"),
-        f"P@{k}": tr("of the first {k}, the share that is relevant"),
-        f"Success@{k}": tr("the share of queries with a relevant text among the first {k}"),
-        "AP": tr("precision at each relevant text, on average"),
-        "bpref": tr("how rarely a text judged not relevant stands above a relevant one"),
-        f"nDCG@{k} (exp)": tr("nDCG with 2 to the grade less 1 as gain"),
-    }
-    return plain.get(name, "").format(k=k)
+        book, agreement = evaluation.book, found.agreement
+        words = [quality.source_words(evaluation, found.book), *words, *quality.remarks(evaluation)]
+        if agreement is not None and agreement.pairs and book is not None and book.matched:
+            several = tr("Several judged: {agreement}.").format(agreement=quality.agreement_words(agreement))
+            words.insert(1, several)
+    return " ".join(words)
 
 
 K = 10
 
 
 class QualityView(ResultsPage[Quality | None]):
-    """`judge_wanted` brings the id of the job whose texts are to be judged."""
+    """`judge_wanted` brings the id of the job whose texts are to be judged; `quality_help_wanted` asks for the page of
+    the help that says what the measures are.
+    """
 
     judge_wanted = Signal(str)
+    quality_help_wanted = Signal()
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "list-ordered")
-        self._make_cards()
+        self.judge_link = LinkButton(self.tr("Judge them"), on_click=self._judge)
+        self.more_link = LinkButton(self.tr("More measures"), on_click=self._show_more)
+        self.mean = FigureCard("", LinkButton(self.tr("What is this?"), on_click=self.quality_help_wanted.emit))
+        self.judged = FigureCard(self.tr("Judged among the first ten"), self.judge_link)
+        self.first = FigureCard(self.tr("First relevant text"), self.more_link)
+        self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE, wrapped=2)
+        self._measures_card = Card(self.measures, inset=True, margins=_CARD)
+        self._measures_card.hide()
         self.table = TableView("quality", self.tr("Queries, the worst first"))
         self.rows: Rows[JudgedQuery] = Rows(())
         self.partial_bar = NoticeBar("", "attention")
-        self._lay_out()
+        self.content = MaybeEmpty("list-ordered", self._laid_out())
+        self.content.empty.pressed.connect(self._judge)
+        self._trouble = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
+        self.lay_out(boxed(column(self._trouble, (self.content, 1), gap=0)))
+
+    def _laid_out(self) -> QWidget:
+        cards = row((self.mean, 4), (self.judged, 3), (self.first, 3), gap=MEDIUM)
+        above = column(cards, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, SMALL))
+        return boxed(column(above, (self.table, 1), gap=0))
 
     def version(self, job: Job) -> Version:
         return (*super().version(job), self.program.judgements.size())
@@ -163,26 +170,6 @@ class QualityView(ResultsPage[Quality | None]):
             return ()
         items = Rankings(self.program.folder(job.id)).items_of(chosen)
         return row_choices((self.tr("this query") if len(chosen) == 1 else self.tr("selected queries"), items))
-
-    # Making
-
-    def _make_cards(self) -> None:
-        self.mean, self.judged, self.first = Figure(wrap=True), Figure(wrap=True), Figure(wrap=True)
-        self.judge_link = LinkButton(self.tr("Judge them"), on_click=self._judge)
-        self.more_link = LinkButton(self.tr("More measures"), on_click=self._show_more)
-        self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE)
-        self._measures_card = Card(self.measures, inset=True, margins=(20, MEDIUM, 20, MEDIUM))
-        self._measures_card.hide()
-
-    def _lay_out(self) -> None:
-        links = ((self.mean, None), (self.judged, self.judge_link), (self.first, self.more_link))
-        cards = [Card(figure, None, row(link, None), gap=4, margins=(20, MEDIUM, 20, MEDIUM)) for figure, link in links]
-        figures = row(*((card, 1) for card in cards), gap=MEDIUM)
-        above = column(figures, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
-        self.content = MaybeEmpty("list-ordered", boxed(column(above, (self.table, 1), gap=0)))
-        self.content.empty.pressed.connect(self._judge)
-        self._trouble = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
-        self.lay_out(boxed(column(self._trouble, (self.content, 1), gap=0)))
 
     # Reading
 
@@ -227,14 +214,14 @@ class QualityView(ResultsPage[Quality | None]):
         self.content.show_sentence(question, self.tr("Judge its texts…"))
 
     def _show_trouble(self, found: Quality) -> None:
-        trouble = trouble_words(found)
+        trouble, unusable = trouble_words(found), found.run.unusable
         self.partial_bar.clear_links()
-        offer = offered_words(found)
-        if offer and found.run.unusable is not None:
-            self.partial_bar.add_link(offer, partial(self._use_grades, dict(found.run.unusable.proposal)))
+        if unusable is not None and (grades := quality.proposed_grades(unusable)):
+            offer = self.tr("Use as grades: {grades}").format(grades=grades)
+            self.partial_bar.add_link(offer, partial(self._use_grades, dict(unusable.proposal)))
         if found.has_chosen_grades:
             self.partial_bar.add_link(self.tr("Read labels as whole numbers again"), partial(self._use_grades, {}))
-        self.partial_bar.set_text(trouble, "attention" if found.run.unusable or found.run.is_partial else "info")
+        self.partial_bar.set_text(trouble, "attention" if unusable or found.run.is_partial else "info")
         self._trouble.setVisible(bool(trouble))
 
     def _use_grades(self, grades: dict[str, int]) -> None:
@@ -249,55 +236,33 @@ class QualityView(ResultsPage[Quality | None]):
 
     def _show_figures(self, found: Quality, evaluation: Evaluation) -> None:
         (measures,) = evaluation.runs
-        self._show_mean(found, evaluation, measures)
-        self._show_judged(measures)
-        self._show_first(measures)
-        self._show_measures(measures, evaluation)
-        name = next(iter(measures.values))
-        self.rows = Rows(query_columns(name), found.queries, key=lambda query: query.index, parent=self)
-        self.table.show_rows(self.rows)
-
-    def _show_mean(self, found: Quality, evaluation: Evaluation, measures: RunMeasures) -> None:
         name, mean = next(iter(measures.means.items()))
-        queries = len(evaluation.queries)
+        queries, interval = len(evaluation.queries), ""
         pattern = self.tr("{name}, {n} query") if queries == 1 else self.tr("{name}, mean of {n} queries")
-        title = pattern.format(name=name, n=figures.number(queries))
+        self.mean.title.setText(pattern.format(name=name, n=figures.number(queries)))
         if evaluation.measures_nothing:
-            nothing = self.tr("Nothing can be measured: every candidate has the same grade.")
-            self.mean.set_figure("–", f"{title}\n{nothing}")
-            return
-        if found.interval is not None:
-            low, high = (figures.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
-            pattern = self.tr("{title} · 95 % between {low} and {high}")
-            title = pattern.format(title=title, low=low, high=high)
-        about = self.tr("1 is the best order there could be: the higher up the relevant texts stand, the better.")
-        self.mean.set_figure(figures.local_signs(mean.text()), f"{title}\n{about}")
-
-    def _show_judged(self, measures: RunMeasures) -> None:
+            self.mean.show_figure("–", "", self.tr("Every candidate has the same grade."))
+        else:
+            if found.interval is not None:
+                low, high = (figures.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
+                interval = self.tr("95% between {low} and {high}").format(low=low, high=high)
+            about = self.tr("How close the order is to the best there could be, which is 1.")
+            self.mean.show_figure(figures.local_signs(mean.text()), interval, about)
         missing = int(measures.top.sum() - measures.judged_top.sum())
-        about = figures.plural(missing, "{n} text has no grade yet.", "{n} texts have no grade yet.")
-        if measures.judged_share < ENOUGH_JUDGED:
-            about += " " + self.tr("The figures are not to be relied upon.")
-        about = about if missing else self.tr("All of them are judged.")
-        title = self.tr("judged among the first ten")
-        self.judged.set_figure(figures.percent(measures.judged_share), f"{title}\n{about}")
-        self.judge_link.setVisible(missing > 0)
-
-    def _show_first(self, measures: RunMeasures) -> None:
+        about = self.tr("All of them are judged.")
+        if missing:
+            about = figures.plural(missing, "{n} text is not judged yet.", "{n} texts are not judged yet.")
+        few = self.tr("not to be relied upon") if measures.judged_share < ENOUGH_JUDGED else ""
+        self.judged.show_figure(figures.percent(measures.judged_share), few, about, linked=missing > 0)
         ranks = measures.first_relevant[measures.first_relevant > 0]
-        figure = figures.number(ranks.mean(), ".1f") if len(ranks) else "–"
-        about = self.tr("at rank 1 for {n} of {all} queries.").format(
+        figure, beside = (figures.number(ranks.mean(), ".1f"), self.tr("rank, on average")) if len(ranks) else ("–", "")
+        about = self.tr("At rank 1 for {n} of {all} queries.").format(
             n=figures.number(int((ranks == 1).sum())), all=figures.number(len(measures.first_relevant))
         )
-        title = self.tr("first relevant text: its rank, on average")
-        self.first.set_figure(figure, f"{title}\n{about}")
-
-    def _show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
-        means = measures.means.items()
-        lines = [(name, figures.local_signs(mean.text()), about_measure(name, evaluation.k)) for name, mean in means]
-        judged = figures.percent(measures.judged_share)
-        about = self.tr("of the first texts are judged; the others count as 0")
-        self.measures.show_lines([*lines, (f"Judged@{evaluation.k}", judged, about)])
+        self.first.show_figure(figure, beside, about)
+        self.measures.show_lines(quality.measure_rows([measures], evaluation.k))
+        self.rows = Rows(query_columns(name), found.queries, key=lambda query: query.index, parent=self)
+        self.table.show_rows(self.rows)
 
     def _show_more(self) -> None:
         shown = self._measures_card.isHidden()

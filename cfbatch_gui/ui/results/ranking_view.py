@@ -18,101 +18,37 @@ from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
 from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import (
-    TYPING,
-    LimitsBar,
-    ResultsPage,
-    below,
-    named_cells,
-    original_columns,
-    status_words,
-)
+from cfbatch_gui.ui.results import results_page
+from cfbatch_gui.ui.results.results_page import below
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    PAGE_MARGINS,
-    Card,
-    Figure,
-    Flow,
-    IconLine,
-    Label,
-    LabelGrid,
-    LinkButton,
-    MaybeEmpty,
-    NoticeBar,
-    boxed,
-    column,
-    line,
-    row,
-    scrolled,
-    split,
-)
+from cfbatch_gui.ui.widgets import boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
-from cfbatch_gui.words.states import is_practice
-
-
-def others_name() -> str:
-    return tr("Texts that suit another question better")
-
-
-def baseline_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return ""
-    pattern = tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
-    return pattern.format(mean=score_text(scores.others.mean), high=score_text(scores.others.ninetieth))
-
-
-def reading_line(scores: ScoreFigures) -> str:
-    if scores.others is None:
-        return tr(
-            "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
-            " for several of them. Compare scores within one query, not with a fixed number."
-        )
-    return tr(
-        "How to read it: a text that was ranked for several questions fits one of them best, and is compared with the"
-        " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
-        " were not picked for any of your questions would score lower still."
-    ).format(
-        pairs=figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"),
-        high=score_text(scores.others.ninetieth),
-        above=figures.number(scores.above),
-        all=figures.number(scores.scored),
-    )
-
-
-def partial_line(scored: int, candidates: int) -> str:
-    if scored >= candidates:
-        return ""
-    return tr("Partial: {scored} of {all} candidates have a score.").format(
-        scored=figures.number(scored), all=figures.number(candidates)
-    )
-
-
-def scores_line(job: Job) -> str:
-    if is_practice(job):
-        return tr("Practice scores, from a small model on this computer; they are not percentages.")
-    return tr("Compare scores within one query; they are not percentages.")
-
-
-def share(context: RankedContext) -> float | None:
-    """How long its bar is, which begins at a score of 0 and ends at 1 for every query; None without a score."""
-    return None if context.score is None else min(1.0, max(0.0, context.score))
+from cfbatch_gui.words.results import (
+    baseline_line,
+    others_name,
+    partial_line,
+    reading_line,
+    score_counts,
+    scores_line,
+    spread_table,
+)
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:
     return (
-        Column(tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
+        Column(tr("Query"), lambda query: query.text, stretch=True, is_searched=True),
         NumberColumn(
             tr("Texts"),
             lambda query: query.contexts,
-            key="texts",
             width=56,
             gives_way=True,
             colour=lambda query: "text" if query.scored == query.contexts else "quiet",
@@ -120,7 +56,6 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
         ScoreColumn(
             tr("Margin"),
             lambda query: query.margin,
-            key="margin",
             width=76,
             tip=tr("How far the first stands before the second. Small margins are close calls."),
         ),
@@ -132,12 +67,11 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
     wider = 16 if most >= 1_000 else 0  # pixels
     was = tr("Its place in your file.")
     before: tuple[Column[RankedContext], ...] = (
-        NumberColumn(tr("Was"), lambda row: row.initial_rank, key="was", width=50 + wider, gives_way=True, tip=was),
+        NumberColumn(tr("Was"), lambda row: row.initial_rank, width=50 + wider, gives_way=True, tip=was),
         Column(
             tr("Moved"),
             lambda row: row.rank_change,
             figures.moved,
-            key="moved",
             width=66 + wider,
             gives_way=True,
             tip=tr("How far it rose or fell by its score."),
@@ -149,7 +83,6 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
             "#",
             lambda row: row.rank,
             text=rank_text,
-            key="rank",
             width=52 + wider,
             tip=tr("The rank by score. “2=” is one of several with exactly the same score."),
         ),
@@ -157,28 +90,29 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
             tr("Score"),
             lambda row: row.score,
             text=score_or_status,
-            key="score",
             width=150,
             least=78,
-            bar=share,
+            bar=lambda row: row.score,
             tip=tr("How similar the text is to the query, no percentage. The bar begins at 0 and ends at 1."),
             colour=lambda row: "quiet" if row.score is None else "text",
         ),
-        Column(tr("Text"), lambda row: row.text, key="text", stretch=True, is_searched=True),
+        Column(tr("Text"), lambda row: row.text, stretch=True, is_searched=True),
         *(before if was_ordered else ()),
-        Column(tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
-        Column(tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
-        *original_columns(original, lambda row: row.cells, width=120),
+        Column(tr("ID"), lambda row: row.id, width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.label, width=64, hidden=True),
+        *results_page.original_columns(original, lambda row: row.cells, width=120),
     )
 
 
 def score_or_status(context: RankedContext) -> str:
-    return status_words(context.status, context.error) if context.score is None else score_text(context.score)
+    return (
+        results_page.status_words(context.status, context.error) if context.score is None else score_text(context.score)
+    )
 
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 348
-_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 348  # pixels, all that the smallest window has; texts need them
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +126,7 @@ class RankingRead:
     contexts: int
 
 
-class RankingView(ResultsPage[RankingRead]):
+class RankingView(results_page.ResultsPage[RankingRead]):
     """Reads in threads; the result of a reading is dropped when a later one has begun.
 
     `score_help_wanted` asks for the page of the help that says what a score is.
@@ -220,47 +154,49 @@ class RankingView(ResultsPage[RankingRead]):
         queries = [self.queries_model.row(index).query_no for index in self.queries.selected_rows()]
         of_queries = self._read.rankings.items_of(queries) if self._read is not None and len(queries) > 1 else ()
         return row_choices(
-            (self.tr("“{text}”").format(text=self._sought), self._found_items),
-            (self.tr("selected"), contexts if len(contexts) > 1 else ()),
-            (self.tr("selected queries"), of_queries),
-            (self.tr("this query"), (each.item_no for each in self._ranked)),
+            (worded("“{text}”", text=self._sought), self._found_items),
+            (tr("selected"), contexts if len(contexts) > 1 else ()),
+            (tr("selected queries"), of_queries),
+            (tr("this query"), (each.item_no for each in self._ranked)),
         )
 
     # Making
 
     def _make_widgets(self) -> None:
         self.panel = TextPanel()
-        self.limits_bar = LimitsBar()
+        self.limits_bar = results_page.LimitsBar()
         self.limits_bar.changed.connect(self._limits_changed)
-        self.kept = Label("", "quiet")
+        self.kept = widgets.Label("", "quiet")
         self.queries_model: Rows[RankedQuery] = Rows(query_columns(), key=lambda query: query.query_no, parent=self)
         self.queries = TableView(
             "ranking/queries",
-            self.tr("Queries"),
+            tr("Queries"),
             self.queries_model,
             on_picked=self._query_picked,
             on_opened=self._show_query,
         )
         self.contexts = TableView(
             "ranking/contexts",
-            self.tr("Ranked texts of the query"),
+            tr("Ranked texts of the query"),
             on_picked=self._show_context,
             on_opened=lambda _: self.panel.unfold(),
         )
         self.contexts_model: Rows[RankedContext] = Rows(())
-        hint = self.tr("Find in queries and texts")
+        hint = tr("Find in queries and texts")
         self.find_field = self.add_search(hint, self.queries, self.contexts, self.panel)
-        self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
+        self.score_link = widgets.LinkButton(tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
-        bar = Flow(self.find_field, self.limits_bar, self.kept, None, ColumnsButton(self.contexts))
-        self._contexts_stack = MaybeEmpty("funnel", self.contexts)
+        bar = widgets.Flow(self.find_field, self.limits_bar, self.kept, None, ColumnsButton(self.contexts))
+        self._contexts_stack = widgets.MaybeEmpty("funnel", self.contexts)
         self._below = below(self.panel)
         right = boxed(column((self._contexts_stack, 1), self._below, gap=0))
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.lay_out(split(self.queries, right, sizes=sizes, name="ranking"), bar, beside_foot=[self.score_link])
+        self.lay_out(
+            widgets.split(self.queries, right, sizes=sizes, name="ranking"), bar, beside_foot=[self.score_link]
+        )
 
     # Reading
 
@@ -307,7 +243,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.tasks.start("figures", self._read_the_rest(job, read))
 
     async def _read_the_rest(self, job: Job, read: RankingRead) -> None:
-        await asyncio.sleep(TYPING)  # the texts of the first query come before
+        await asyncio.sleep(results_page.TYPING)  # the texts of the first query come before
         await in_thread(read.search.prepare)
         self._baseline = baseline_line(await in_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
@@ -317,7 +253,7 @@ class RankingView(ResultsPage[RankingRead]):
             return
         self._found, self._sought, self._found_items = None, text, frozenset()
         if text:
-            self.kept.setText(self.tr("looking…"))
+            self.kept.setText(tr("looking…"))
             self._found = frozenset((await in_thread(self._read.search.queries, text)).tolist())
             self._found_items = await in_thread(self._read.search.items, text)
         self._fill_queries()
@@ -337,10 +273,9 @@ class RankingView(ResultsPage[RankingRead]):
         parts = []
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
-            await asyncio.sleep(TYPING)
+            await asyncio.sleep(results_page.TYPING)
             kept, total = await in_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
-            pattern = self.tr("keeps {kept} of {total}")
-            parts.append(pattern.format(kept=figures.number(kept), total=figures.number(total)))
+            parts.append(worded("keeps {kept} of {total}", kept=kept, total=total))
         if self._found is not None:
             parts.append(figures.plural(len(self._found), "{n} query", "{n} queries"))
         self.kept.setText(" · ".join(parts))
@@ -381,8 +316,8 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _why_none(self) -> str:
         if not self.queries_model.rowCount():
-            return self.tr("No query, and no text of one, has “{text}” in it.").format(text=self.find_field.text())
-        return self.tr("No text of this query scores as high as that.")
+            return worded("No query, and no text of one, has “{text}” in it.", text=self.find_field.text())
+        return tr("No text of this query scores as high as that.")
 
     def _limits_changed(self) -> None:
         if self.shown is not None:
@@ -397,22 +332,21 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _show_query(self, index: int) -> None:
         query = self.queries_model.row(index)
-        self.panel.show_text(self.tr("Query"), query.text, about=query.query_id)
+        self.panel.show_text(tr("Query"), query.text, about=query.query_id)
 
     def _show_context(self, index: int) -> None:
         context = self.contexts_model.row(index)
         self._item_no = context.item_no
-        heading = self.tr("Without a score")
+        heading = tr("Without a score")
         if context.score is not None:
-            pattern = self.tr("Rank {rank}, score {score}")
-            heading = pattern.format(rank=rank_text(context), score=score_text(context.score))
-        label = self.tr("label {label}").format(label=context.label) if context.label else ""
+            heading = worded("Rank {rank}, score {score}", rank=rank_text(context), score=context.score)
+        label = worded("label {label}", label=context.label) if context.label else ""
         self.panel.show_text(
             heading,
             context.text,
             about=" · ".join(filter(None, (context.id, label))),
-            problem=status_words(context.status, context.error),
-            rest=named_cells(self._read.rankings.columns() if self._read else (), context.cells),
+            problem=results_page.status_words(context.status, context.error),
+            rest=results_page.named_cells(self._read.rankings.columns() if self._read else (), context.cells),
         )
 
     def _show_foot(self) -> None:
@@ -420,8 +354,8 @@ class RankingView(ResultsPage[RankingRead]):
             return
         sentences = [partial_line(self._read.scored, self._read.contexts), self._baseline, scores_line(self.shown)]
         if len(self._ranked) >= MOST_CONTEXTS:
-            pattern = self.tr("The first {n} candidates of this query are shown; an export has all of them.")
-            sentences.append(pattern.format(n=figures.number(MOST_CONTEXTS)))
+            words = tr("The first {n} candidates of this query are shown; an export has all of them.")
+            sentences.append(words.format(n=figures.number(MOST_CONTEXTS)))
         self.foot.set_line(" ".join(filter(None, sentences)), "info")
 
 
@@ -429,7 +363,7 @@ _CHART_HEIGHT = 300
 _LEAST_FIGURE = 54  # pixels of a column
 
 
-class OverviewView(ResultsPage[ScoreFigures]):
+class OverviewView(results_page.ResultsPage[ScoreFigures]):
     """`score_help_wanted` asks for the page of the help about scores."""
 
     score_help_wanted = Signal()
@@ -442,22 +376,22 @@ class OverviewView(ResultsPage[ScoreFigures]):
     # Making
 
     def _make_widgets(self, program: Program) -> None:
-        self.partial_bar = NoticeBar("", "attention")
-        self.queries, self.scores, self.ties = Figure(), Figure(), Figure()
-        self.chart = Chart(self.tr("Distribution of the scores"))
+        self.partial_bar = widgets.NoticeBar("", "attention")
+        self.queries, self.scores, self.ties = widgets.Figure(), widgets.Figure(), widgets.Figure()
+        self.chart = Chart(tr("Distribution of the scores"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
         folder = program.remembered_folder(FolderUse.PICTURES)
         self.pictures = PictureButtons(self.chart, self.notices, self.tasks, folder)
-        self.spread = LabelGrid(least=_LEAST_FIGURE)
-        self.reading = IconLine("", "info", "body", wrap=True)
-        self.score_link = LinkButton(self.tr("What is a score?"), on_click=self.score_help_wanted.emit)
+        self.spread = widgets.LabelGrid(least=_LEAST_FIGURE)
+        self.reading = widgets.IconLine("", "info", "body", wrap=True)
+        self.score_link = widgets.LinkButton(tr("What is a score?"), on_click=self.score_help_wanted.emit)
 
     def _lay_out(self) -> None:
-        head = row(Label(self.tr("How the scores are spread"), "part"), None, self.pictures)
-        card = Card(head, self.chart, line(), self.spread, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))
-        figures = boxed(Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
-        content = column(self.partial_bar, figures, card, self.reading, None, gap=LARGE, margins=PAGE_MARGINS)
-        self.lay_out(scrolled(boxed(content)), beside_foot=[self.score_link], side=0)
+        head = row(widgets.Label(tr("How the scores are spread"), "part"), None, self.pictures)
+        card = widgets.Card(head, self.chart, line(), self.spread, gap=MEDIUM, margins=(20, MEDIUM, 20, LARGE))
+        figures = boxed(widgets.Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
+        content = column(self.partial_bar, figures, card, self.reading, None, gap=LARGE, margins=widgets.PAGE_MARGINS)
+        self.lay_out(widgets.scrolled(boxed(content)), beside_foot=[self.score_link], side=0)
 
     # Reading and showing
 
@@ -469,28 +403,23 @@ class OverviewView(ResultsPage[ScoreFigures]):
             self.say_nothing_yet(job)
             return
         self.partial_bar.say(partial_line(found.scored, found.contexts))
-        tied = (self.tr("query with a tie at the first place"), self.tr("queries with a tie at the first place"))
-        for figure, count, (one, several) in (
-            (self.queries, found.queries, (self.tr("query"), self.tr("queries"))),
-            (self.scores, found.scored, (self.tr("score"), self.tr("scores"))),
-            (self.ties, found.first_tied, tied),
-        ):
-            figure.set_figure(figures.number(count), one if count == 1 else several)
+        for figure, counted in zip((self.queries, self.scores, self.ties), score_counts(found), strict=True):
+            figure.set_figure(*counted)
         self._show_chart(found)
         self._show_spreads(found)
         self.reading.set_line(reading_line(found))
         self.foot.set_line(scores_line(job))
-        self.pictures.set_name(self.tr("{name}, scores").format(name=job.name))
+        self.pictures.set_name(worded("{name}, scores", name=job.name))
         self.stack.show_content()
 
     def _show_chart(self, found: ScoreFigures) -> None:
-        bars, marks = [Bars(found.edges, found.counts, self.tr("All scores"))], []
+        bars, marks = [Bars(found.edges, found.counts, tr("All scores"))], []
         if found.others is not None:
             bars.append(Steps(found.edges, found.other_counts, others_name()))
-            name = self.tr("9 in 10 with other questions stay below {score}")
-            marks.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
-        across, up = self.tr("Score"), self.tr("Candidates")
-        columns, rows = (self.tr("series"), self.tr("from"), self.tr("to"), up), []
+            high = found.others.ninetieth
+            marks.append(Mark(high, worded("9 in 10 with other questions stay below {score}", score=high)))
+        across, up = tr("Score"), tr("Candidates")
+        columns, rows = (tr("series"), tr("from"), tr("to"), up), []
         for each in bars:
             heights = zip(pairwise(found.edges.tolist()), each.heights.tolist(), strict=True)
             rows += [(each.name, low, high, height) for (low, high), height in heights]
@@ -498,18 +427,5 @@ class OverviewView(ResultsPage[ScoreFigures]):
         self.chart.show_layers([*bars, *marks], across=across, up=up, data=lambda: data, summary=summary)
 
     def _show_spreads(self, found: ScoreFigures) -> None:
-        lines = []
-        for name, each in ((self.tr("All scores"), found.spread), (others_name(), found.others)):
-            if each is not None:
-                scores = map(score_text, (each.lowest, each.tenth, each.median, each.ninetieth, each.highest))
-                lines.append((name, figures.number(each.count), *scores))
-        titles = (
-            "",
-            self.tr("Count"),
-            self.tr("Lowest"),
-            self.tr("1 in 10 below"),
-            self.tr("Middle"),
-            self.tr("9 in 10 below"),
-            self.tr("Highest"),
-        )
+        titles, lines = spread_table(found)
         self.spread.show_lines(lines, titles, right=range(1, len(titles)))

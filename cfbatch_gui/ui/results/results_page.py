@@ -21,6 +21,7 @@ from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.nearest import Neighbour, nearest
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
@@ -28,23 +29,10 @@ from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    ElidedLabel,
-    Flow,
-    IconLine,
-    Label,
-    LinkButton,
-    MaybeEmpty,
-    SearchField,
-    ThinProgress,
-    boxed,
-    column,
-    line,
-    row,
-)
+from cfbatch_gui.ui.widgets import boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import is_practice, short_model
 
@@ -67,15 +55,15 @@ class ResultsPage(ResultView, Generic[T]):
         self.tasks = Tasks(self, self.show_error)
         self.shown: Job | None = None
         self.loaded: Version = ()  # of what was read last
-        self.foot = IconLine("", wrap=True)
-        self.stop_link = LinkButton(tr("Stop"), "x", self.stop)
+        self.foot = widgets.IconLine("", wrap=True)
+        self.stop_link = widgets.LinkButton(tr("Stop"), "x", self.stop)
         self.stop_link.hide()
-        self.progress = ThinProgress()
+        self.progress = widgets.ThinProgress()
         self.progress.hide()
         size_policy = self.progress.sizePolicy()
         size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
         self.progress.setSizePolicy(size_policy)
-        self.stack = MaybeEmpty(icon)
+        self.stack = widgets.MaybeEmpty(icon)
         self.stack.empty.pressed.connect(self._pressed)
         self._on_pressed: Callable[[], object] = self.read_again
 
@@ -89,11 +77,11 @@ class ResultsPage(ResultView, Generic[T]):
         self._around = boxed(column(*fields, gap=0)), boxed(column(line(), foot, gap=0))
         self.setLayout(column(self._around[0], (self.stack, 1), self.progress, self._around[1], gap=0))
 
-    def add_search(self, hint: str, *marked: TableView | TextPanel) -> SearchField:
+    def add_search(self, hint: str, *marked: TableView | TextPanel) -> widgets.SearchField:
         """A field for what `find_text` looks for once the keys rest, and what is marked in these parts at once."""
-        field = SearchField(hint)
+        field = widgets.SearchField(hint)
         field.setMinimumWidth(scaled(86))
-        field.setMaximumWidth(scaled(250))
+        field.setMaximumWidth(scaled(300))
         for part in marked:
             field.searched.connect(part.mark)
         field.searched.connect(lambda text: self.tasks.start("find", self._find_later(text)))
@@ -219,7 +207,7 @@ class ResultsPage(ResultView, Generic[T]):
 
 def labelled(words: str, *fields: QWidget) -> QWidget:
     """Fields in a row, of which the first has these words for its label."""
-    label = Label(words, "quiet")
+    label = widgets.Label(words, "quiet")
     label.setBuddy(fields[0])
     return boxed(row(label, *fields))
 
@@ -235,20 +223,20 @@ class LimitsBar(QWidget):
         super().__init__()
         self.top = QSpinBox()
         self.top.setRange(0, _MOST)
-        self.top.setSpecialValueText(self.tr("All ranks"))
-        self.top.setPrefix(self.tr("Top") + " ")
+        self.top.setSpecialValueText(tr("All ranks"))
+        self.top.setPrefix(tr("Top") + " ")
         self.top.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.top.setAccessibleName(self.tr("How many of each query"))
+        self.top.setAccessibleName(tr("How many of each query"))
         self.top.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls
         self.top.valueChanged.connect(lambda _: self.changed.emit())
         self.threshold = QLineEdit()
-        self.threshold.setPlaceholderText(self.tr("any"))
-        self.threshold.setAccessibleName(self.tr("Score from"))
+        self.threshold.setPlaceholderText(tr("any"))
+        self.threshold.setAccessibleName(tr("Score from"))
         self.threshold.setFixedWidth(scaled(84))
         self.threshold.setMaxLength(12)
         self.threshold.setValidator(QRegularExpressionValidator(_NUMBER, self))
         self.threshold.textChanged.connect(self.changed)
-        self.setLayout(Flow(self.top, labelled(self.tr("Score from"), self.threshold), gap=MEDIUM))
+        self.setLayout(widgets.Flow(self.top, labelled(tr("Score from"), self.threshold), gap=MEDIUM))
 
     def limits(self) -> ExportOptions:
         try:
@@ -280,7 +268,7 @@ def original_columns(
         def cell(row: Any, index: int = index) -> str | None:
             return cells(row)[index] if cells(row) else None
 
-        yield Column(name, cell, key=f"original/{name}", width=width, hidden=True)
+        yield Column(name, cell, width=width, hidden=True)
 
 
 def named_cells(names: Sequence[str], cells: Sequence[str], *without: str) -> str:
@@ -350,15 +338,14 @@ class VectorPage(ResultsPage[VectorsRead]):
         if read is None:
             return
         sentences = []
-        if read.done < read.embeddings.count:
-            pattern = tr("So far: {n} of {total} texts have a vector.")
-            sentences.append(pattern.format(n=figures.number(read.done), total=figures.number(read.embeddings.count)))
+        count = read.embeddings.count
+        if read.done < count:
+            sentences.append(worded("So far: {n} of {total} texts have a vector.", n=read.done, total=count))
         if without_direction:
-            pattern = tr("Vectors that are empty or broken, left out: {n}.")
-            sentences.append(pattern.format(n=figures.number(without_direction)))
+            sentences.append(worded("Vectors that are empty or broken, left out: {n}.", n=without_direction))
         look = ("triangle-alert", "attention") if sentences else ("info", "quiet")
         if is_practice(self.job):
-            sentences.append(tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
+            sentences.append(worded("Practice vectors, not of {model}.", model=short_model(self.job)))
         self.foot.set_line(" ".join(filter(None, [*sentences, sentence])), *look)
 
     def begin(self, job: Job) -> None:
@@ -393,42 +380,45 @@ class ListedText:
 
 
 class TextList(QWidget):
-    """Texts by their item numbers, each with its similarity to something, and the chosen one whole above.
+    """Texts by their item numbers, each with its similarity to something, and the chosen one whole above, with `parts`
+    below it; `beside` its own title are further buttons.
 
-    `of` is the text that they are nearest to, which is not in the list; `name` says what chose them. `opened` brings
-    an item number.
+    `of` is the text that they are nearest to, which is not in the list; `name` says what chose them. `opened` and
+    `picked` bring an item number.
     """
 
-    opened = Signal(int)
+    opened, picked = Signal(int), Signal(int)
 
     def __init__(
         self,
-        page: VectorPage,
+        page: "VectorPage",
         name: str,
         title: str,
         *beside: QWidget,
         columns: Sequence[Column[ListedText]] = (),
+        parts: Sequence[QLayout] = (),
         has_panel: bool = True,
     ) -> None:
-        """`beside` its own title are these."""
         super().__init__()
-        self._page = page
+        self._page, self._has_panel = page, has_panel
         self.of: tuple[int, ...] = ()
-        self.items: tuple[int, ...] = ()
+        self.items: Sequence[int] = ()
         self.name = ""
-        self._similarities: tuple[float | None, ...] = ()
-        self.title = ElidedLabel("", "strong")
-        self.table_link = LinkButton(tr("Show in table"), "table", self._show_in_table)
-        columns = columns or (row_column(), text_column(), id_column(hidden=True), similarity_column())
-        self.rows: PagedRows[ListedText] = PagedRows(columns, count=0, fetch=self._fetch, parent=self)
-        self.table = TableView(name, title, self.rows, on_picked=self._picked)
+        self._similarities: Sequence[float | None] = ()
+        self.title = widgets.ElidedLabel("", "strong")
+        self.table = TableView(name, title, on_picked=self._picked)
         self.table.opened.connect(lambda index: self.opened.emit(self.items[index]))
-        self.panel = TextPanel()
-        self._head = boxed(row((self.title, 1), self.table_link, *beside, margins=(WIDE, SMALL, CELL_MARGIN, 0)))
+        self.show_columns(columns or (row_column(), text_column(), id_column(hidden=True), similarity_column()))
+        self.panel = TextPanel(lines=2)
+        table_link = widgets.LinkButton(tr("Show in table"), "table", self._show_in_table)
+        self._head = boxed(row((self.title, 1), table_link, *beside, margins=(WIDE, SMALL, CELL_MARGIN, 0)))
         self._head.hide()
-        self._whole = boxed(column(self.panel, margins=(WIDE, MEDIUM, CELL_MARGIN, SMALL)))
-        self._whole.setVisible(has_panel)
+        self._whole = boxed(column(self.panel, *parts, margins=(WIDE, MEDIUM, CELL_MARGIN, SMALL)))
         self.setLayout(column(self._head, self._whole, (self.table, 1), gap=0))
+
+    def show_columns(self, columns: Sequence[Column[ListedText]]) -> None:
+        self.rows: PagedRows[ListedText] = PagedRows(columns, count=0, fetch=self._fetch, parent=self)
+        self.table.show_rows(self.rows)
 
     def show_items(
         self,
@@ -438,41 +428,50 @@ class TextList(QWidget):
         of: tuple[int, ...] = (),
         name: str = "",
         title: str = "",
+        chosen: int = 0,
     ) -> None:
-        """Without a name there is no line above the table."""
-        self.of, self.items, self.name = of, tuple(items), name
-        self._similarities = tuple(similarities) or (None,) * len(self.items)
-        self.title.setText(title or name)
-        self._head.setVisible(bool(name))
-        self.rows.refresh(len(self.items))
-        self.table.scrollToTop()
-        if not self._whole.isHidden():
-            self.table.selectRow(0)
+        """`chosen` is the item to begin with, else the first. Without a title there is no line above."""
+        self.of, self.items, self.name = of, items, name
+        self._similarities = similarities
+        self.title.setText(title)
+        self._head.setVisible(bool(title))
+        self.rows.refresh(len(items))
+        self._whole.setVisible(self._has_panel and len(items) > 0)
+        if self._has_panel and len(items):
+            self.table.selectRow(items.index(chosen) if chosen in items else 0)
 
-    def show_found(self, found: Sequence[Neighbour], *, of: tuple[int, ...] = (), name: str = "") -> None:
-        self.show_items([each.text.item_no for each in found], [each.similarity for each in found], of=of, name=name)
+    def show_found(self, found: Sequence[Neighbour], name: str, of: tuple[int, ...] = ()) -> None:
+        items, similarities = [each.text.item_no for each in found], [each.similarity for each in found]
+        self.show_items(items, similarities, of=of, name=name, title=name)
 
     async def show_nearest(self, item_no: int) -> None:
         (asked,) = self._page.texts([item_no])
         found = await in_thread(nearest, self._page.embeddings, item_no, _NEIGHBOURS)
-        name = tr("Most like “{text}”").format(text=figures.one_line(asked.text, 80))
-        self.show_found(found, of=(item_no,), name=name)
+        name = worded("Most like “{text}”", text=figures.one_line(asked.text, 80))
+        self.show_found(found, name, (item_no,))
 
     def all_items(self) -> tuple[int, ...]:
         return (*self.of, *self.items)
 
     def selected(self) -> tuple[str, Sequence[int]]:
         """Several selected texts, as a choice for an export."""
-        return several_selected([self.items[index] for index in self.table.selected_rows()])
+        items = [self.items[index] for index in self.table.selected_rows()]
+        return tr("selected"), items if len(items) > 1 else ()
 
     def _fetch(self, start: int, stop: int) -> Sequence[ListedText]:
-        texts = self._page.texts(self.items[start:stop])
-        return tuple(map(ListedText, texts, self._similarities[start:stop]))
+        similarities = self._similarities[start:stop] or [None] * (stop - start)
+        return tuple(map(ListedText, self._page.texts(self.items[start:stop]), similarities))
 
     def _picked(self, index: int) -> None:
         text = self.rows.row(index).text
-        about = " · ".join(filter(None, (text.id, text.label)))
-        self.panel.show_text(tr("Row {n}").format(n=figures.number(text.row)), text.text, about=about)
+        self.panel.show_text(
+            worded("Row {n}", n=text.row),
+            text.text,
+            about=" · ".join(filter(None, (text.id, text.label))),
+            problem=status_words(text.status, text.error),
+            rest=named_cells(self._page.embeddings.columns(), text.cells, text.text, text.label),
+        )
+        self.picked.emit(text.item_no)
 
     def _show_in_table(self) -> None:
         self._page.rows_wanted.emit(self.all_items(), self.name)
@@ -483,31 +482,26 @@ def below(*parts: QWidget | QLayout) -> QWidget:
     return boxed(column(line(), column(*parts, margins=(WIDE, MEDIUM, CELL_MARGIN, MEDIUM)), gap=0))
 
 
-def several_selected(items: Sequence[int]) -> tuple[str, Sequence[int]]:
-    return tr("selected"), items if len(items) > 1 else ()
-
-
 def row_column(*, width: int = 70, gives_way: bool = False, tip: str = "") -> Column[Any]:
     """This and the next ones are columns of rows whose `text` is an EmbeddedText."""
-    return NumberColumn(tr("Row"), lambda each: each.text.row, key="row", width=width, gives_way=gives_way, tip=tip)
+    return NumberColumn(tr("Row"), lambda each: each.text.row, width=width, gives_way=gives_way, tip=tip)
 
 
 def text_column() -> Column[Any]:
-    return Column(tr("Text"), lambda each: each.text.text, key="text", stretch=True, is_searched=True)
+    return Column(tr("Text"), lambda each: each.text.text, stretch=True, is_searched=True)
 
 
 def id_column(*, width: int = 90, hidden: bool = False) -> Column[Any]:
-    return Column(tr("ID"), lambda each: each.text.id, key="id", width=width, hidden=hidden, is_searched=True)
+    return Column(tr("ID"), lambda each: each.text.id, width=width, hidden=hidden, is_searched=True)
 
 
 def similarity_column(*, width: int = 96, bar: bool = False) -> Column[Any]:
     return ScoreColumn(
         tr("Similarity"),
         lambda each: each.similarity,
-        key="similarity",
         align="left" if bar else "right",
         width=width,
         gives_way=not bar,
-        bar=(lambda each: max(0.0, each.similarity)) if bar else None,
+        bar=(lambda each: each.similarity) if bar else None,
         tip=tr("How much alike both texts are: 1 is the same meaning, 0 has nothing to do with it."),
     )

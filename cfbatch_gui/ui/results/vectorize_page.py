@@ -1,7 +1,10 @@
 """The page that sends the vectors of a job to an index of Vectorize, says what became of it, and searches there."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -11,6 +14,7 @@ from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.nearest import LONGEST
+from cfbatch_gui.core.vectorize.client import Metric
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     Push,
@@ -19,6 +23,7 @@ from cfbatch_gui.core.vectorize.push_values import (
     PushProgress,
     PushStage,
     SearchResult,
+    Show,
 )
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui.notices import Notices, action_words
@@ -26,14 +31,13 @@ from cfbatch_gui.ui.results.push_form import (
     CHECK,
     JobVectors,
     PushForm,
-    RunningPush,
-    RunningPushes,
     read_job,
     short_name,
 )
 from cfbatch_gui.ui.results.results_page import LOADING, ResultsPage
 from cfbatch_gui.ui.tables.table_rows import Column, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
+from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
@@ -59,6 +63,16 @@ from cfbatch_gui.words.indexes import dimension_words, push_facts
 from cfbatch_gui.words.languages import said, tr
 
 _AT_THE_INDEX = (PushStage.PROCESSING, PushStage.COMPARING)  # everything was sent
+
+
+@dataclass(frozen=True, slots=True)
+class RunningPush:
+    """A push, or with `is_check` a comparison alone. `is_stopping`: it ends once the call is over that is made now."""
+
+    index: str
+    is_check: bool = False
+    progress: PushProgress | None = None
+    is_stopping: bool = False
 
 
 class PushView(QWidget):
@@ -232,21 +246,18 @@ _LEAST_PART = 150  # pixels of what scrolls above it
 
 
 class VectorizePage(ResultsPage[JobVectors]):
-    """`pushes` are the program's: they go on while the page shows another job. `rows_wanted` brings item numbers to
-    be shown in the table, and what they are called there.
-    """
+    """`rows_wanted` brings item numbers to be shown in the table, and what they are called there."""
 
     rows_wanted = Signal(object, str)
 
-    def __init__(self, program: Program, notices: Notices, pushes: RunningPushes) -> None:
+    def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "layers")
-        self._pushes = pushes
+        self.pushing = Tasks(self, notices.show_error)  # by ids of jobs: they go on while the page shows another one
+        self._running: dict[str, RunningPush] = {}
         self._known: JobVectors | None = None
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
         self._found = ""  # about the last search
-        pushes.changed.connect(self._push_changed)
-        pushes.ended.connect(self._push_ended)
         self._make_widgets()
         self._lay_out()
 
@@ -266,7 +277,7 @@ class VectorizePage(ResultsPage[JobVectors]):
             show_items=lambda items: self.rows_wanted.emit(items, tr("Would be refused")),
         )
         self.state = PushView(self.program.clock)
-        self.state.pause_button.clicked.connect(lambda: self._pushes.stop(self.shown.id if self.shown else ""))
+        self.state.pause_button.clicked.connect(self._stop)
         self.state.carry_on_button.clicked.connect(self._carry_on)
         self.state.check_button.clicked.connect(self._check_again)
         self.state.choose_button.clicked.connect(self._choose)
@@ -317,7 +328,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         known, push = self._known, self._push
         if known is None:
             return
-        running = self._pushes.of(known.job.id)
+        running = self._running.get(known.job.id)
         is_sending = running is not None and not running.is_check
         is_form = not is_sending and (push is None or self._chooses)
         if is_form and not self.form.is_of(known.job):
@@ -383,45 +394,69 @@ class VectorizePage(ResultsPage[JobVectors]):
         known, form = self._known, self.form
         if known is not None and not form.why_not():
             is_new = form.chosen_index() is None
-            self._begin(form.index_name(), form.options(), new_dimension=known.dimension if is_new else 0)
+            self._send_to(form.index_name(), form.options(), new_dimension=known.dimension if is_new else 0)
 
     def _carry_on(self) -> None:
         if self._push is not None:
-            self._begin(self._push.index, self._push.options)
+            self._send_to(self._push.index, self._push.options)
 
-    def _begin(self, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
-        known = self._known
+    def _send_to(self, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
+        """`new_dimension` is that of an index that is created first, 0 for one that is there."""
+        known, vectorize = self._known, self.program.vectorize
         if known is None:
             return
+        job, through = known.job, known.connection.id
         self._chooses = False
 
-        async def send() -> None:  # after a check, which uses the record of the index too
-            self._pushes.send(known.job, known.connection.id, index, options, new_dimension=new_dimension)
+        async def push(show: Show) -> Push:
+            if new_dimension:
+                await vectorize.calls(through).create(index, new_dimension, Metric.COSINE, job.name)
+            return await vectorize.push(job.id, through, index, options, show=show)
 
-        self.tasks.start(CHECK, send())
+        async def begin() -> None:  # after a check, which uses the record of the index too
+            self._begin(job.id, RunningPush(index), push)
+
+        self.tasks.start(CHECK, begin())
 
     def _check_again(self) -> None:
         known, push = self._known, self._push
         if known is not None and push is not None:
-            self._pushes.check(known.job.id, known.connection.id, push.index)
+            verify = partial(self.program.vectorize.verify, known.job.id, known.connection.id, push.index)
+            self._begin(known.job.id, RunningPush(push.index, is_check=True), lambda show: verify(show=show))
 
-    def _push_changed(self, job_id: str) -> None:
-        if self._known is None or self._known.job.id != job_id:
+    def _begin(self, job_id: str, begun: RunningPush, work: Callable[[Show], Awaitable[Push]]) -> None:
+        if job_id in self._running:
             return
-        if self._pushes.of(job_id) is None:
-            self.tasks.start(LOADING, self._load_ended())
-        else:
+
+        async def run() -> None:
+            push = await work(lambda progress: self._change(job_id, progress=progress))
+            if not self.isVisible() or self.shown is None or self.shown.id != job_id:
+                self.notices.show_notice(said(push.sentence), "done" if push.outcome == "verified" else "attention")
+
+        def over(_: object) -> None:  # also where it never made its first step
+            del self._running[job_id]
+            if self._known is not None and self._known.job.id == job_id:
+                self.tasks.start(LOADING, self._load_ended())
+
+        self._running[job_id] = begun
+        self.pushing.start(job_id, run()).add_done_callback(over)
+        self._change(job_id)
+
+    def _change(self, job_id: str, **changes: Any) -> None:
+        self._running[job_id] = replace(self._running[job_id], **changes)
+        if self._known is not None and self._known.job.id == job_id:
             self._show_part()
+
+    def _stop(self) -> None:
+        if self.shown is not None and self.shown.id in self._running:
+            self._change(self.shown.id, is_stopping=True)
+            self.pushing.cancel(self.shown.id)
 
     async def _load_ended(self) -> None:
         self._push, self.loaded = None, ()
         await self._load()
         if self._parts.currentWidget() is self._form_part:  # the index could not be created
             self._list_again()
-
-    def _push_ended(self, job_id: str, push: Push) -> None:
-        if not self.isVisible() or self.shown is None or self.shown.id != job_id:
-            self.notices.show_notice(said(push.sentence), "done" if push.outcome == "verified" else "attention")
 
     # Searching
 

@@ -1,85 +1,52 @@
-"""Embedded texts: the table with the chosen text and its vector, and the search by a text of one's own or the job's."""
+"""Embedded texts: their table, the search by a text of one's own or the job's, clusters of similar texts, and near
+duplicates, of which one is kept.
+"""
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSizePolicy, QSpinBox
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import VectorChecks
+from cfbatch_gui.core.results import groups
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
+from cfbatch_gui.ui import widgets
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import (
-    ListedText,
-    TextList,
-    VectorPage,
-    below,
-    id_column,
-    named_cells,
-    original_columns,
-    row_column,
-    several_selected,
-    similarity_column,
-    status_words,
-    text_column,
-)
-from cfbatch_gui.ui.tables.table_rows import Column
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, TableView
+from cfbatch_gui.ui.results import results_page
+from cfbatch_gui.ui.results.results_page import TextList, VectorPage, id_column, labelled, row_column, text_column
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
-from cfbatch_gui.ui.widgets import (
-    ElidedLabel,
-    Flow,
-    IconLine,
-    Label,
-    LinkButton,
-    MaybeEmpty,
-    PrimaryButton,
-    boxed,
-    column,
-    row,
-)
-from cfbatch_gui.ui.widgets.text_panel import TextPanel
+from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text
+from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.results import checks_line
 from cfbatch_gui.words.states import connection_title, is_practice, short_model, title_words
 
 
-def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[ListedText], ...]:
+def vector_columns(
+    original: Sequence[str], *, with_ids: bool, labelled: bool
+) -> tuple[Column[results_page.ListedText], ...]:
     return (
         row_column(width=58, tip=tr("The row in your file, as its own program counts.")),
         id_column(width=78, hidden=not with_ids),
         text_column(),
-        Column(tr("Label"), lambda row: row.text.label, key="label", width=100, hidden=not labelled),
-        *original_columns(original, lambda row: row.text.cells, width=130),
+        Column(tr("Label"), lambda row: row.text.label, width=100, hidden=not labelled),
+        *results_page.original_columns(original, lambda row: row.text.cells, width=130),
     )
-
-
-def checks_line(checks: VectorChecks) -> tuple[str, bool]:
-    """What is known of all vectors, and whether they can be used."""
-    if not checks.dimension or checks.missing == checks.texts:
-        return tr("No vector has come back yet."), True
-    words = [figures.plural(checks.dimension, "{n} number a text", "{n} numbers a text")]
-    if not checks.unit_length:
-        lengths = f"{score_text(checks.norm_min)}–{score_text(checks.norm_max)}"
-        words.append(tr("lengths {range}").format(range=lengths))
-    counts = {
-        tr("empty: {n}"): checks.zero,
-        tr("repeated: {n}"): checks.repeated,
-        tr("with values that are no numbers: {n}"): checks.non_finite,
-        tr("without a vector: {n}"): checks.missing,
-    }
-    wrong = [pattern.format(n=figures.number(count)) for pattern, count in counts.items() if count]
-    words += wrong or [tr("no empty or repeated vectors")]
-    return " · ".join(words), not (checks.zero or checks.non_finite)
 
 
 _VALUES = 8
@@ -92,152 +59,104 @@ class VectorsView(VectorPage):
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "waypoints")
-        self._items: Sequence[int] = range(0)  # those in the table; all of them are a range
-        self._found_name = ""  # what chose the rows that are shown, "" for a search or all
-        self._chosen: ListedText | None = None
-        self._make_widgets()
-        bar = Flow(self.find_field, self.count, self.all_link, None, ColumnsButton(self.table))
-        self._table_stack = MaybeEmpty("search", self.table)
-        self._below = below(self.panel, row((self.values, 1), self.copy_button, self.similar_button, gap=MEDIUM))
-        self.lay_out(boxed(column((self._table_stack, 1), self._below, gap=0)), bar)
+        self._chosen = 0  # its item number
+        self.count = Label("", "quiet")
+        self.all_link = LinkButton(tr("Show all"), "x", self.show_all)
+        self.all_link.hide()
+        self.values = widgets.ElidedLabel("", "quiet")
+        self.copy_button = LinkButton(tr("Copy vector"), "copy", self.copy_vector)
+        self.similar_button = LinkButton(tr("Texts like this"), "search", self._want_similar)
+        values = row((self.values, 1), self.copy_button, self.similar_button, gap=MEDIUM)
+        self.list = TextList(self, "vectors/texts", tr("Texts"), parts=[values])
+        self.list.picked.connect(self._picked)
+        self.list.opened.connect(lambda _: self._want_similar())
+        self.find_field = self.add_search(tr("Find in texts and ids"), self.list.table, self.list.panel)
+        self.lay_out(self.list, Flow(self.find_field, self.count, self.all_link, None, ColumnsButton(self.list.table)))
 
     def show_items(self, items: Sequence[int], name: str) -> None:
         """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
         self.find_field.reset()
         self.tasks.cancel("find")
-        self._show_found(items, name)
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
+        self._show(items, name)
+        self.list.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
 
     def show_all(self) -> None:
         self.show_items(self._all(), "")
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
-        return row_choices(
-            (found, self._items if not isinstance(self._items, range) else ()),
-            several_selected([self.rows.row(index).text.item_no for index in self.table.selected_rows()]),
-            proposed=self._found_name,
-        )
-
-    # Making
-
-    def _make_widgets(self) -> None:
-        self.count = Label("", "quiet")
-        self.all_link = LinkButton(self.tr("Show all"), "x", self.show_all)
-        self.all_link.hide()
-        self.table = TableView("vectors/texts", self.tr("Texts"), on_picked=self._picked)
-        self.table.opened.connect(lambda _: self._want_similar())
-        self.rows: PagedRows[ListedText] = PagedRows((), count=0, fetch=self._fetch)
-        self.panel = TextPanel()
-        self.values = ElidedLabel("", "quiet")
-        self.copy_button = LinkButton(self.tr("Copy vector"), "copy", self.copy_vector)
-        self.similar_button = LinkButton(self.tr("Texts like this"), "search", self._want_similar)
-        self.find_field = self.add_search(self.tr("Find in texts and ids"), self.table, self.panel)
+        shown, found = self.list, self.list.name or worded("“{text}”", text=self.find_field.text())
+        some = shown.items if not isinstance(shown.items, range) else ()
+        return row_choices((found, some), shown.selected(), proposed=shown.name)
 
     # Reading
 
     def clear(self) -> None:
         self.find_field.reset()
-        self._items, self._chosen, self._found_name = range(0), None, ""
-        self.rows.refresh(0)
-        self.all_link.hide()
+        self._chosen = 0
+        self.list.show_items(range(0))
 
     def arrived(self, *, is_first: bool) -> None:
         read = self.vectors_read
         if read is None:
             return
-        if isinstance(self._items, range):
-            self._items = self._all()
         if is_first:
             embeddings = read.embeddings
             columns = vector_columns(embeddings.columns(), with_ids=embeddings.has_ids, labelled=read.labelled)
-            self.rows = PagedRows(columns, count=len(self._items), fetch=self._fetch, parent=self)
-            self.table.show_rows(self.rows)
-        self._show_found(self._items, self._found_name)
+            self.list.show_columns(columns)
+        self._show(self._all() if isinstance(self.list.items, range) else self.list.items, self.list.name)
         self.stack.show_content()
         self.tasks.start("check", self._check())
 
     def _all(self) -> range:
+        """All items; a range says that they are all."""
         return range(1, self.embeddings.count + 1)
-
-    def _fetch(self, start: int, stop: int) -> Sequence[ListedText]:
-        return tuple(ListedText(text) for text in self.texts(self._items[start:stop]))
 
     async def find_text(self, text: str) -> None:
         if self.vectors_read is not None:
-            self._show_found(await in_thread(self.embeddings.find, text) if text else self._all())
+            self._show(await in_thread(self.embeddings.find, text) if text else self._all(), "")
 
-    def _show_found(self, found: Sequence[int], name: str = "") -> None:
-        self._items, self._found_name = found, name
-        scrolled, chosen = self.table.verticalScrollBar().value(), self._chosen
-        self.rows.refresh(len(found))
-        self._below.setVisible(bool(found))
-        if found:
-            item_no = chosen.text.item_no if chosen is not None else 0
-            self.table.selectRow(found.index(item_no) if item_no in found else 0)
-            self.table.verticalScrollBar().setValue(scrolled)
-            self._table_stack.show_content()
-        else:
-            self._table_stack.show_sentence(self.tr("No text has “{text}” in it.").format(text=self.find_field.text()))
-        self._show_count()
+    def _show(self, items: Sequence[int], name: str) -> None:
+        scrolled = self.list.table.verticalScrollBar().value()
+        self.list.show_items(items, name=name, chosen=self._chosen)
+        self.list.table.verticalScrollBar().setValue(scrolled)
+        self.all_link.setVisible(bool(name))
+        of = self.embeddings.count
+        words = figures.plural(of, "{n} text", "{n} texts")
+        if not isinstance(items, range):
+            words = worded("{n} of {total} texts", n=len(items), total=of)
+        elif self.vectors_read is not None and self.vectors_read.done < of:
+            words = worded("{n} of {total} texts have a vector", n=self.vectors_read.done, total=of)
+        self.count.setText(" · ".join(filter(None, (words, figures.one_line(name, 60)))))
 
     async def _check(self) -> None:
-        with self.waiting(self.tr("Looking at the vectors…")):
-            sentence, is_well = checks_line(await in_thread(self.embeddings.checks))
-        if is_practice(self.job):
-            sentence += " · " + self.tr("practice, not {model}").format(model=short_model(self.job))
+        with self.waiting(tr("Looking at the vectors…")):
+            sentence, is_well = checks_line(await in_thread(self.embeddings.checks), self.job)
         icon = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
         self.foot.set_line(sentence, *icon)
 
-    # Showing
+    # The chosen text
 
     def copy_vector(self) -> None:
         """All numbers as a JSON array, each in the shortest form that reads back as the same float32."""
-        vector = self.embeddings.vector(self._chosen.text.item_no) if self._chosen is not None else None
+        vector = self.embeddings.vector(self._chosen) if self._chosen else None
         if vector is not None:
             QGuiApplication.clipboard().setText(vector_texts(vector[None, :])[0].decode())
 
     def _want_similar(self) -> None:
-        if self._chosen is not None and self.similar_button.isEnabled():
-            self.similar_wanted.emit(self._chosen.text.item_no)
+        if self._chosen and self.similar_button.isEnabled():
+            self.similar_wanted.emit(self._chosen)
 
-    def _picked(self, index: int) -> None:
-        chosen = self.rows.row(index)
-        if chosen == self._chosen:
+    def _picked(self, item_no: int) -> None:
+        if item_no == self._chosen:
             return
-        self._chosen, text = chosen, chosen.text
-        self.panel.show_text(
-            self.tr("Row {n}").format(n=figures.number(text.row)),
-            text.text,
-            about=" · ".join(filter(None, (text.id, text.label))),
-            problem=status_words(text.status, text.error),
-            rest=named_cells(self.embeddings.columns(), text.cells, text.text, text.label),
-        )
-        vector = self.embeddings.vector(text.item_no)
+        self._chosen, vector = item_no, self.embeddings.vector(item_no)
         for button in (self.copy_button, self.similar_button):
             button.setEnabled(vector is not None)
-        self.values.setText(self.tr("No vector") if vector is None else _first_values(vector))
-
-    def _show_count(self) -> None:
-        read = self.vectors_read
-        if read is None:
-            return
-        self.all_link.setVisible(bool(self._found_name))
-        of, pattern, number = read.embeddings.count, self.tr("{n} of {total} texts"), len(self._items)
-        words = figures.plural(of, "{n} text", "{n} texts")
-        if not isinstance(self._items, range):
-            words = pattern.format(n=figures.number(number), total=figures.number(of))
-        elif read.done < of:
-            pattern = self.tr("{n} of {total} texts have a vector")
-            words = pattern.format(n=figures.number(read.done), total=figures.number(of))
-        self.count.setText(" · ".join(filter(None, (words, figures.one_line(self._found_name, 60)))))
-
-
-def _first_values(vector: NDArray[np.float32]) -> str:
-    values = [score_text(value) for value in vector[:_VALUES].tolist()]
-    if len(vector) > _VALUES:
-        values.append(tr("… {n} more").format(n=figures.number(len(vector) - _VALUES)))
-    return " · ".join(values)  # a comma is the decimal sign of many languages
+        values = vector[:_VALUES].tolist() if vector is not None else ()
+        words = list(map(score_text, values)) or [tr("No vector")]
+        if vector is not None and len(vector) > _VALUES:
+            words.append(worded("… {n} more", n=len(vector) - _VALUES))
+        self.values.setText(" · ".join(words))  # a comma is the decimal sign of many languages
 
 
 _MOST = 100
@@ -268,7 +187,7 @@ class SearchView(VectorPage):
         elif self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
         elif is_first:
-            self.say(self.tr("The texts that are most like yours will stand here, the most similar first."))
+            self.say(tr("The texts that are most like yours will stand here, the most similar first."))
 
     def show_like(self, job: Job, item_no: int) -> None:
         """The neighbours of a text of a job; nothing is sent."""
@@ -287,16 +206,21 @@ class SearchView(VectorPage):
     def _make_widgets(self) -> None:
         self.sentence = QLineEdit()
         self.sentence.setMaxLength(LONGEST)
-        self.sentence.setAccessibleName(self.tr("A text to look for"))
-        self.sentence.setPlaceholderText(self.tr("Type a question, a sentence or a few words, in any language"))
+        self.sentence.setAccessibleName(tr("A text to look for"))
+        self.sentence.setPlaceholderText(tr("Type a question, a sentence or a few words, in any language"))
         self.sentence.textChanged.connect(self._show_price)
         self.sentence.returnPressed.connect(self.search)
-        self.button = PrimaryButton(self.tr("Search"), "search", self.search)
+        self.button = widgets.PrimaryButton(tr("Search"), "search", self.search)
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
-        self.price = IconLine("", wrap=True)
-        columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
-        self.found = TextList(self, "vectors/similar", self.tr("Similar texts"), columns=columns)
+        self.price = widgets.IconLine("", wrap=True)
+        columns = (
+            row_column(),
+            text_column(),
+            id_column(width=110),
+            results_page.similarity_column(width=170, bar=True),
+        )
+        self.found = TextList(self, "vectors/similar", tr("Similar texts"), columns=columns)
         self.found.opened.connect(lambda item_no: self.show_like(self.job, item_no))
 
     # Searching
@@ -313,8 +237,8 @@ class SearchView(VectorPage):
 
     async def _ask(self, text: str) -> None:
         title = connection_title(self.program, self.job)
-        self.button.set_possible(self.tr("The text is on its way."))
-        self.foot.set_line(self.tr("Asking {title}…").format(title=title_words(title)), "loader")
+        self.button.set_possible(tr("The text is on its way."))
+        self.foot.set_line(worded("Asking {title}…", title=title_words(title)), "loader")
         try:
             client = self.program.address_book.client(self.job.connection)
             self._vector = await embed_sentence(client, self.job, self.embeddings, text)
@@ -325,20 +249,20 @@ class SearchView(VectorPage):
         await self._compare(self._vector)
 
     async def _compare(self, vector: NDArray[np.float32]) -> None:
-        with self.waiting(self.tr("Comparing…")):
+        with self.waiting(tr("Comparing…")):
             found = await in_thread(nearest_to, self.embeddings, vector, _MOST)
-        name = self.tr("Most like “{text}”").format(text=figures.one_line(self._asked, 90))
-        self.found.show_found(found, name=name)
+        name = worded("Most like “{text}”", text=figures.one_line(self._asked, 90))
+        self.found.show_found(found, name)
         self._show_list()
 
     async def _show_nearest(self, item_no: int) -> None:
-        with self.waiting(self.tr("Comparing…")):
+        with self.waiting(tr("Comparing…")):
             await self.found.show_nearest(item_no)
         self._show_list()
 
     def _show_list(self) -> None:
         self.stack.show_content()
-        self.show_foot(self.tr("Open a text with Enter or a double click to find what is like it; that sends nothing."))
+        self.show_foot(tr("Open a text with Enter or a double click to find what is like it; that sends nothing."))
 
     # Showing
 
@@ -346,19 +270,290 @@ class SearchView(VectorPage):
         text = self.sentence.text().strip()
         if self.vectors_read is None:
             return
-        self.button.set_possible("" if text else self.tr("Type a text first."))
+        self.button.set_possible("" if text else tr("Type a text first."))
         job = self.job
         if is_practice(job):
-            self.price.set_line(
-                self.tr("Asks the practice service on this computer: one request, which costs nothing.")
-            )
+            self.price.set_line(tr("Asks the practice service on this computer: one request, which costs nothing."))
             return
         low, high = tokens_lower(text), tokens_upper(text)
-        amount = self.tr("{low} to {high} tokens").format(low=figures.number(low), high=figures.number(high))
+        amount = worded("{low} to {high} tokens", low=low, high=high)
         self.price.set_line(
-            self.tr("Sends this text to {title}, {model}: one request{amount}, billed like any other.").format(
+            worded(
+                "Sends this text to {title}, {model}: one request{amount}, billed like any other.",
                 title=title_words(connection_title(self.program, job)),
                 model=short_model(job),
                 amount=f", {amount}" if text else "",
             )
         )
+
+
+_RESTING = 0.35  # seconds after the last key
+_TYPICAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A cluster, its number from 1, and the texts nearest to its centre; `share` is that of all texts that it has."""
+
+    number: int
+    cluster: groups.Cluster
+    typical: tuple[EmbeddedText, ...]
+    share: float
+
+
+class ClustersView(VectorPage):
+    """Computes the clusters again whenever their number changes, which is remembered by job."""
+
+    def __init__(self, program: Program, notices: Notices) -> None:
+        super().__init__(program, notices, "layers")
+        self.found: groups.Clusters | None = None
+        self.number = QSpinBox()
+        self.number.setRange(2, groups.MOST_CLUSTERS)
+        self.number.setAccessibleName(tr("Number of groups"))
+        self.number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.number.valueChanged.connect(self._number_chosen)
+        self.count = Label("", "quiet")
+        self.rows: Rows[ClusterRow] = Rows(_cluster_columns(), key=lambda each: each.number, parent=self)
+        self.table = TableView("vectors/clusters", tr("Groups"), self.rows, on_picked=self._picked)
+        self.table.cells.sample = "0,000"
+        self.members = TextList(self, "vectors/cluster", tr("Texts of the group"))
+        body = split(self.table, self.members, sizes=(560, 440), name="groups")
+        self.lay_out(body, Flow(labelled(tr("Number of groups"), self.number), self.count))
+
+    def clear(self) -> None:
+        self.found = None
+        self.count.setText("")
+
+    def arrived(self, *, is_first: bool) -> None:
+        kept = memory.get(self._key())
+        with QSignalBlocker(self.number):
+            self.number.setValue(int(kept) if kept.isdigit() else groups.usual_number(self.embeddings.count))
+        self.tasks.start("group", self._group(0.0))
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        if self.found is None:
+            return ()
+        clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
+        items = [item for number in clusters for item in self.found.items_of(number - 1).tolist()]
+        one = worded("group {n}", n=clusters[0]) if clusters else ""
+        name = one if len(clusters) == 1 else tr("selected groups")
+        return row_choices((name, items), self.members.selected())
+
+    def _key(self) -> str:
+        return f"groups/{self.job.id}"
+
+    def _number_chosen(self, number: int) -> None:
+        if self.vectors_read is not None:
+            memory.set(self._key(), str(number))
+            self.tasks.start("group", self._group(_RESTING))
+
+    async def _group(self, resting: float) -> None:
+        await asyncio.sleep(resting)
+        embeddings, number = self.embeddings, self.number.value()
+
+        def work(tell: Progress) -> tuple[groups.Clusters, list[tuple[EmbeddedText, ...]]]:
+            found = groups.find_clusters(embeddings, number, _TYPICAL, tell)
+            return found, [embeddings.texts(each.typical) for each in found.clusters]
+
+        found, typical = await self.worked_out(tr("Grouping the texts…"), work)
+        self.found = found
+        self.rows.set_rows(
+            [
+                ClusterRow(cluster_no, cluster, texts, cluster.size / len(found.item_numbers))
+                for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
+            ]
+        )
+        texts = figures.plural(len(found.item_numbers), "{n} text", "{n} texts")
+        clusters = figures.plural(len(found.clusters), "{n} group", "{n} groups")
+        fewer = tr("no more texts that differ") if len(found.clusters) < number else ""
+        self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
+        self.stack.show_content()
+        self.table.selectRow(0)
+        if found.clusters:
+            self._picked(0)  # also where it was the chosen one
+        self.show_foot(
+            tr("Typical texts are those most like the others of their group. The same number gives the same groups."),
+            without_direction=found.without_direction,
+        )
+
+    def _picked(self, index: int) -> None:
+        if self.found is None:
+            return
+        found, number = self.found, self.rows.row(index).number
+        items = found.items_of(number - 1)
+        similarities = found.similarities[found.item_numbers.searchsorted(items)]
+        count = figures.plural(len(items), "{n} text", "{n} texts")
+        name = worded("Group {n}: {texts}", n=number, texts=count)
+        self.members.show_items(items.tolist(), similarities.tolist(), name=name, title=name)
+
+
+def _cluster_columns() -> tuple[Column[ClusterRow], ...]:
+    return (
+        Column("", lambda each: each.number, align="right", width=44),
+        Column(
+            tr("Texts"),
+            lambda each: each.cluster.size,
+            figures.number,
+            width=120,
+            least=64,
+            bar=lambda each: each.share,
+            tip=tr("How many texts it has. A full bar would be all texts of the job."),
+        ),
+        Column(
+            tr("Typical texts"),
+            lambda each: "  ·  ".join(figures.one_line(text.text, 90) for text in each.typical),
+            stretch=True,
+            sortable=False,
+        ),
+        ScoreColumn(
+            tr("Likeness"),
+            lambda each: each.cluster.similarity,
+            width=90,
+            gives_way=True,
+            tip=tr("How much alike its texts are: 1 would be all the same."),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    group: groups.Group
+    text: EmbeddedText
+
+
+class DuplicatesView(VectorPage):
+    """Searches again whenever the threshold or what is to be kept changes; for many texts only when asked.
+
+    `export_wanted` brings the id of the job, of which the rows that stay are to be exported.
+    """
+
+    export_wanted = Signal(str)
+
+    def __init__(self, program: Program, notices: Notices) -> None:
+        super().__init__(program, notices, "copy")
+        self.found: groups.Duplicates | None = None
+        self._groups: tuple[groups.Group, ...] = ()
+        self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
+        self.threshold.setAccessibleName(tr("Similar from"))
+        self.threshold.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.threshold.valueChanged.connect(lambda _: self._look_again())
+        kept = ((tr("Keep the first"), groups.Keep.FIRST), (tr("Keep the longest"), groups.Keep.LONGEST))
+        self.keep = widgets.Choice(tr("Which text of a group stays"), kept, lambda _: self._look_again())
+        self.count = Label("", "quiet")
+        self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.save_button = widgets.QuietButton(
+            tr("Save list without duplicates…"),
+            "download",
+            lambda: self.export_wanted.emit(self.job.id),
+            tip=tr("Your own columns, with the rows that stay"),
+        )
+        words = tr("Show the texts that go in the table")
+        self.table_button = widgets.IconButton("table", words, self._show_in_table)
+        self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
+        self.group_table = TableView("vectors/groups", tr("Groups"), self.groups, on_picked=self._picked)
+        title = tr("Texts of the group")
+        self.members = TextList(self, "vectors/members", title, columns=_member_columns())
+        fields = labelled(tr("Similar from"), self.threshold, self.keep)
+        buttons = boxed(row(self.table_button, self.save_button))
+        content = split(self.group_table, self.members, sizes=(420, 580), name="duplicates")
+        self.lay_out(content, Flow(fields, self.count, buttons))
+
+    def clear(self) -> None:
+        self.found, self._groups = None, ()
+        with QSignalBlocker(self.threshold):
+            self.threshold.setValue(groups.USUAL_THRESHOLD)
+        self.count.setText("")
+
+    def arrived(self, *, is_first: bool) -> None:
+        if self.embeddings.count <= groups.UNASKED_TEXTS or self.found is not None:
+            self._look_again(0.0)
+        else:
+            sentence = tr("Comparing so many texts takes a while: every text is compared with every other.")
+            self.say(sentence, tr("Look for near duplicates"), lambda: self._look_again(0.0))
+            self.show_foot()
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        found = self.found
+        if found is None or not self._groups:
+            return ()
+        stays = found.stays == found.item_numbers
+        chosen = [self._groups[index] for index in self.group_table.selected_rows()]
+        of_groups = [item for group in chosen for item in (group.stays, *group.goes)]
+        without = tr("without near duplicates")
+        return row_choices(
+            (without, found.item_numbers[stays].tolist()),
+            (tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
+            (tr("this group") if len(chosen) < 2 else tr("selected groups"), of_groups or self.members.items),
+            self.members.selected(),
+            proposed=without,
+        )
+
+    def _look_again(self, resting: float = _RESTING) -> None:
+        self.tasks.start("look", self._look(resting))
+
+    async def _look(self, resting: float) -> None:
+        await asyncio.sleep(resting)
+        embeddings, threshold, keep = self.embeddings, self.threshold.value(), groups.Keep(str(self.keep.value()))
+
+        def work(tell: Progress) -> tuple[groups.Duplicates, tuple[groups.Group, ...]]:
+            found = groups.find_duplicates(embeddings, threshold, keep, tell)
+            return found, found.groups()
+
+        found, self._groups = await self.worked_out(tr("Comparing every text with every other…"), work)
+        self.found, count = found, len(self._groups)
+        self.groups.refresh(count)
+        if count:
+            self.stack.show_content()
+        else:
+            self.say(worded("No two texts are as similar as {n}.", n=self.threshold.text()))
+        goes = figures.plural(found.gone, "{n} would go", "{n} would go")
+        words = figures.plural(count, "{n} group", "{n} groups")
+        self.count.setText(f"{goes} · {words}" if count else tr("no near duplicates"))
+        self.save_button.set_possible("" if count else tr("There is nothing to leave out."))
+        self.table_button.setEnabled(count > 0)
+        self.group_table.selectRow(0)
+        self.show_foot(
+            tr("Every text that goes is at least so similar to the one that stays. Nothing in the job changes."),
+            without_direction=found.without_direction,
+        )
+
+    def _fetch(self, start: int, stop: int) -> Sequence[GroupRow]:
+        some = self._groups[start:stop]
+        return tuple(map(GroupRow, some, self.texts([group.stays for group in some])))
+
+    def _picked(self, index: int) -> None:
+        group = self._groups[index]
+        self.members.show_items((group.stays, *group.goes), (None, *group.similarities))
+
+    def _show_in_table(self) -> None:
+        if self.found is not None:
+            going = self.found.item_numbers[self.found.stays != self.found.item_numbers]
+            self.rows_wanted.emit(tuple(going.tolist()), tr("Near duplicates that go"))
+
+
+def _group_columns() -> tuple[Column[GroupRow], ...]:
+    least = tr("Least similar")
+    return (
+        Column(tr("Stays"), lambda each: each.text.text, stretch=True),
+        NumberColumn(tr("Texts"), lambda each: len(each.group.goes) + 1, width=70),
+        ScoreColumn(least, lambda each: min(each.group.similarities), width=104, gives_way=True),
+    )
+
+
+def _member_columns() -> tuple[Column[results_page.ListedText], ...]:
+    return (
+        Column(
+            "",
+            lambda each: each.similarity,
+            width=84,
+            widest=(tr("stays"), tr("goes")),
+            copies_text=True,
+            text=lambda each: tr("stays") if each.similarity is None else tr("goes"),
+            icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
+            colour=lambda each: "text" if each.similarity is None else "quiet",
+        ),
+        row_column(gives_way=True),
+        text_column(),
+        id_column(hidden=True),
+        results_page.similarity_column(),
+    )

@@ -46,7 +46,7 @@ class Menus(QObject):
             (tr("Export…"), "Ctrl+E", lambda: self.show_export(window.library.opened_job())),
             (tr("Back up all jobs…"), "", self.back_up),
             None,
-            (tr("Settings"), "Ctrl+,", workspace.settings.show_connections),
+            (tr("Settings"), "Ctrl+,", workspace.show_connections),
             (tr("Quit"), "Ctrl+Q", window.close),
         )
         _, _, self.by_request_id, _, self.export, _, _, preferences, leave = file.actions()
@@ -78,9 +78,9 @@ class Menus(QObject):
             (
                 tr("Compare the ranking with another job"),
                 "Ctrl+Shift+C",
-                partial(workspace.evaluating.with_opened, workspace.evaluating.compare),
+                workspace.compare_opened,
             ),
-            (tr("Judge the texts of the ranking, or of the comparison"), "Ctrl+J", workspace.evaluating.judge_shown),
+            (tr("Judge the texts of the ranking, or of the comparison"), "Ctrl+J", workspace.judge_shown),
             (tr("Open the menu"), "F10", self._open_first),
         )
         for text, keys, act in hidden:
@@ -88,7 +88,7 @@ class Menus(QObject):
         self._menu(
             tr("&View"),
             (tr("Notices"), "Ctrl+Shift+M", window.show_notices),
-            (tr("What leaves this computer"), "", workspace.settings.show_traffic),
+            (tr("What leaves this computer"), "", workspace.show_traffic),
         )
         menu = self._menu(
             tr("&Help"),

@@ -219,7 +219,7 @@ async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_not
     assert taken.state is JobState.DONE and taken.has_named_texts
     assert verify_job(folder, taken, mend=False).findings == ()
     like_names = tmp_path / "like-names.csv"
-    like_names.write_text("query,context\nQuery 1,Query 1 · Context 1\n", encoding="utf-8")
+    like_names.write_text("query,context\nQuery 1,Query 1 · Candidate 1\n", encoding="utf-8")
     draft = second.draft(like_names, Kind.RANK)
     second.program.drafts.change(draft.id, options=replace(draft.options, reuse=True))
     assert second.program.drafts.examine(draft.id).reused == 0

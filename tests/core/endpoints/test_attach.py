@@ -106,9 +106,10 @@ async def test_without_its_file_the_texts_have_names(program: Program, endpoints
     job = await attached(program, await post(endpoints, RANKED))
     assert job.state is JobState.DONE and (job.kind, job.queries, job.texts) == (Kind.RANK, 2, 5)
     found = rows(program, job)
-    assert [text for _, text, _ in found][:3] == ["Query 1 · Context 1", "Query 1 · Context 2", "Query 2 · Context 1"]
+    names = ("Query 1 · Candidate 1", "Query 1 · Candidate 2", "Query 2 · Candidate 1")
+    assert tuple(text for _, text, _ in found[:3]) == names
     exported = export(program.folder(job.id), job, tmp_path / "ranked.csv")
-    assert exported.rows == 5 and "Query 2 · Context 3" in (tmp_path / "ranked.csv").read_text()
+    assert exported.rows == 5 and "Query 2 · Candidate 3" in (tmp_path / "ranked.csv").read_text()
     with (tmp_path / "ranked.csv").open(newline="") as stream:
         sent = {row["query"]: row["external_reference"] for row in csv.DictReader(stream)}
     assert sent["Query 1"] == "x", "the reference that was sent, not one of ours"

@@ -14,9 +14,9 @@ from tests.core.endpoints.collecting_room import CollectingRoom
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, service
 from tests.support import faults
 from tests.support.clients import client_of, cloudflare, gateway, worker
-from tests.support.codes import code_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService, load_certificate
+from tests.support.sentences import code_of
 
 MODEL = "@cf/baai/bge-m3"
 EXPIRED = Path(__file__).parents[2] / "data" / "tls" / "expired.pem"

@@ -21,10 +21,10 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_queries,
     write_texts,
 )
-from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, match, read_run
+from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, match, read_run, read_runs
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, compare_pairs, holm, randomisation_p
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import ExportOptions, Preset
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.rankings import ranks_of
 from cfbatch_gui.core.results.score_table import hashed_id
 from tests.core.evaluation.generated import run_of, scored
@@ -86,6 +86,27 @@ def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
         read_run(table.folder, replace(table.job(), kind=Kind.EMBED))
     with pytest.raises(UsageError, match="two jobs"):
         compare([])
+
+
+def test_vectors_order_the_pairs_of_a_ranking_that_they_have(tmp_path: Path) -> None:
+    pairs: list[tuple[str, str, float | str]] = [
+        *(("lamp?", "a lamp", 0.9), ("lamp?", "a hose", 0.2), ("lamp?", "not there", 0.1), ("lamp?", "later", WAITING)),
+        *(("hose?", "a lamp", 0.3), ("hose?", "a hose", 0.3), ("Lamp?", "a lamp", 0.9)),
+    ]
+    ranking = Table(tmp_path / "ranking").rank([Pair(*each) for each in pairs])
+    texts = ["lamp?", "a lamp", "a hose", "hose?", "a hose", "no vector"]
+    vectors = np.random.default_rng(1).normal(size=(6, 16)).astype(np.float32)
+    vectors[2], vectors[3] = vectors[0] * 0.5, -vectors[1]
+    made = Table(tmp_path / "vectors").embed([("", text, 1.0) for text in texts], vectors)
+    jobs = replace(made.job(), id="vectors"), replace(ranking.job(), id="ranking")
+    compared = compare(read_runs(lambda job_id: JobFolder(tmp_path / job_id), jobs))
+    assert [run.job.id for run in compared.runs] == ["vectors", "ranking"]
+    assert compared.scores[1].tolist() == [0.9, 0.2, 0.3, 0.3]
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert compared.scores[0] == pytest.approx([unit[0] @ unit[1], 1.0, -1.0, unit[3] @ unit[2]], abs=1e-6)
+    assert compared.correlation(1) == pytest.approx(np.corrcoef(compared.scores[0], compared.scores[1])[0, 1])
+    with pytest.raises(UsageError):
+        read_runs(lambda job_id: JobFolder(tmp_path / job_id), [jobs[0], jobs[0]])
 
 
 Thing = tuple[str, str]  # id, text
@@ -171,7 +192,7 @@ def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
     first = rows[0]
     assert (first["query"], first["label"], first["score_1"], first["rank_1"]) == ("reset", "1", "0.9", "1")
     assert (first["score_2"], first["rank_2"], first["change_2"], first["change_3"]) == ("0.1", "3", "-2", "0")
-    write_texts(compared, path, options=ExportOptions(preset=Preset.EXCEL, separator=";"))
+    write_texts(compared, path, for_excel=";")
     assert b";'=1+1;" in path.read_bytes(), "no live formula for a spreadsheet"
 
 

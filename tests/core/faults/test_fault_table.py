@@ -26,10 +26,10 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.transport import What
 from tests.core.faults.conftest import FaultBench, Open, wrong_results
 from tests.support import faults
-from tests.support.codes import code_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import Arrival
 from tests.support.practice import accepted
+from tests.support.sentences import code_of
 
 HANGS_AFTER = 60.0  # seconds
 LATE = {"stall_at_accept", "stall_in_body", "stall", "stall_in_reply", "drip"}  # a short deadline ends them

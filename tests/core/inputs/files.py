@@ -12,6 +12,7 @@ from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.messages import Message, message
 
 Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
 NO_OPTIONS = ReadOptions()
@@ -71,3 +72,10 @@ def data_set(folder: Path, labels: Labels = POSITIVES, *, texts: Sequence[str] =
 
 def _write(path: Path, objects: Sequence[Mapping[str, str]]) -> None:
     path.write_text("".join(json.dumps(each) + "\n" for each in objects))
+
+
+def wrong_width(cells: int, columns: int) -> Message:
+    """What is said of a row with more or fewer cells than the file has columns."""
+    return message(
+        "row_cells_but_file_columns", cells=message("n_cells", n=cells), columns=message("n_columns", n=columns)
+    )

@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from tests.core.inputs.files import I, K, T, read, zipped
+from tests.support.sentences import refuses
 
 LONG_TEXT = "The lamp stands on the desk, and its light is warm"
 TEXTS = [("id", "title", "body"), *[(f"00{n}", f"Title {n}", f"{LONG_TEXT} {n}") for n in range(5)]]
@@ -29,7 +30,7 @@ def test_packed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert [row.cells for row in rows] == TEXTS[1:]
         assert source.size == len(data)
     monkeypatch.setattr(open_file, "_RATIO_COUNTS_FROM", 8 * 1024**2)
-    with pytest.raises(InputError, match="unpacks to more than"):
+    with refuses(InputError, "name_unpacks_more_than_most_gb"):
         read(tmp_path / "b.txt.gz", gzip.compress((b"a" * 9_999 + b"\n") * 1_000))
 
 
@@ -45,7 +46,7 @@ def test_documents(tmp_path: Path) -> None:
     rows, _ = read(tmp_path / "a.docx", zipped(("word/document.xml", DOCUMENT.encode())))
     assert [(row.number, row.cells) for row in rows] == [(1, ("First paragraph",)), (3, ("in\ttable",))]
     entities = DOCUMENT.replace("?>", '?><!DOCTYPE a [<!ENTITY x "y">]>')
-    with pytest.raises(InputError, match="is damaged"):
+    with refuses(InputError, "name_is_damaged_or_incomplete_cure"):
         read(tmp_path / "b.docx", zipped(("word/document.xml", entities.encode())))
 
 
@@ -214,7 +215,7 @@ def test_a_page_that_ends_its_reader_is_a_sentence(tmp_path: Path) -> None:
     pytest.importorskip("arro3.io")
     path = tmp_path / "a.parquet"
     path.write_bytes(ENDS_ITS_READER)
-    with pytest.raises(InputError, match=r"a\.parquet is damaged or incomplete\. Write it again") as caught:
+    with refuses(InputError, "name_is_damaged_or_incomplete_cure", name="a.parquet") as caught:
         list(read_rows(open_source(path)))
     assert "panicked" in caught.value.detail
 

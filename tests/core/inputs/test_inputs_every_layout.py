@@ -15,6 +15,7 @@ from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.messages import message
 from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines, opened
 
 DATA = Path(__file__).parents[2] / "data" / "inputs"
@@ -179,8 +180,8 @@ def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path)
     rows = list(read_rows(source))
     assert source.columns == ("id", "text")
     assert [(row.number, row.problem) for row in rows if row.problem] == [
-        (4, "This row repeats the names of the columns."),
-        (2_006, "This row repeats the names of the columns."),
+        (4, message("row_repeats_names_columns")),
+        (2_006, message("row_repeats_names_columns")),
     ]
     assert len(rows) == 2_006
     source.path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text

@@ -31,7 +31,9 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from tests.core.inputs.files import C, I, K, L, Q, T, opened
+from cfbatch_gui.core.messages import message, quoted
+from tests.core.inputs.files import C, I, K, L, Q, T, opened, wrong_width
+from tests.support.sentences import code_of
 
 
 def items(tmp_path: Path, data: str, kind: Kind, layout: Layout, roles: Iterable[Role]) -> list[object]:
@@ -43,10 +45,20 @@ def test_texts(tmp_path: Path) -> None:
     data = 'id,text,category\n 007 , a text ,red\n8,"  ",blue\n9\n,\u00a0,\n10,b,c,d\n'
     assert items(tmp_path, data, Kind.EMBED, Layout.TEXTS, (I, T, L)) == [
         Text(2, " a text ", " 007 ", "red"),
-        Problem(3, ProblemKind.EMPTY_TEXT, "There is no text in “text”."),
-        Problem(4, ProblemKind.UNREADABLE_ROW, "This row has 1 cell, but the file has 3 columns.", raw="9"),
-        Problem(5, ProblemKind.EMPTY_TEXT, "There is no text in “text”."),
-        Problem(6, ProblemKind.UNREADABLE_ROW, "This row has 4 cells, but the file has 3 columns.", raw="10,b,c,d"),
+        Problem(3, ProblemKind.EMPTY_TEXT, message("there_is_no_text_column", column=quoted("text"))),
+        Problem(
+            4,
+            ProblemKind.UNREADABLE_ROW,
+            wrong_width(1, 3),
+            raw="9",
+        ),
+        Problem(5, ProblemKind.EMPTY_TEXT, message("there_is_no_text_column", column=quoted("text"))),
+        Problem(
+            6,
+            ProblemKind.UNREADABLE_ROW,
+            wrong_width(4, 3),
+            raw="10,b,c,d",
+        ),
     ]
 
 
@@ -56,8 +68,8 @@ def test_pairs_come_one_by_one_under_their_query(tmp_path: Path) -> None:
     assert found == [
         Query(2, "why", "", (Text(2, "because", "1", "2"),)),
         Query(3, "why", "", (Text(3, "no idea", "1", "0"),)),
-        Problem(4, ProblemKind.EMPTY_QUERY, "There is no query in “q”."),
-        Problem(5, ProblemKind.EMPTY_CONTEXT, "There is no text in “t”."),
+        Problem(4, ProblemKind.EMPTY_QUERY, message("there_is_no_query_column", column=quoted("q"))),
+        Problem(5, ProblemKind.EMPTY_CONTEXT, message("there_is_no_text_column", column=quoted("t"))),
         Query(7, "who", "", (Text(7, "me", "5", "1"),)),
     ]
 
@@ -75,8 +87,8 @@ def test_an_empty_cell_among_columns_only_means_fewer_contexts(tmp_path: Path) -
     data = "id,q,a1,a2\n1,why,because,\n2,who,, \n3,,x,y\n4,how,so,thus\n"
     assert items(tmp_path, data, Kind.RANK, Layout.WIDE, (I, Q, C, C)) == [
         Query(2, "why", "1", (Text(2, "because"),)),
-        Problem(3, ProblemKind.EMPTY_CONTEXT, "The query has no context: all its columns are empty."),
-        Problem(4, ProblemKind.EMPTY_QUERY, "There is no query in “q”."),
+        Problem(3, ProblemKind.EMPTY_CONTEXT, message("query_no_context_all_columns_are")),
+        Problem(4, ProblemKind.EMPTY_QUERY, message("there_is_no_query_column", column=quoted("q"))),
         Query(5, "how", "4", (Text(5, "so"), Text(5, "thus"))),
     ]
 
@@ -98,14 +110,14 @@ def test_contexts_in_one_cell(tmp_path: Path) -> None:
         Query(2, "why", "", (Text(2, "one"), Text(2, "two", "2.0", "1"))),
         Query(3, "why", "", (Text(3, "first line"), Text(3, "second line "))),
         Query(4, "why", "", (Text(4, "a"), Text(4, "b"))),
-        Problem(4, ProblemKind.EMPTY_CONTEXT, "Item 2 of the list of contexts is empty."),
-        Problem(5, ProblemKind.EMPTY_CONTEXT, "The query has no context in “c”."),
+        Problem(4, ProblemKind.EMPTY_CONTEXT, message("item_position_list_contexts_is_empty", position=2)),
+        Problem(5, ProblemKind.EMPTY_CONTEXT, message("query_no_context_column", column=quoted("c"))),
     ]
     rest = [item for item in found[5:] if isinstance(item, Problem)]
     assert [problem.kind for problem in rest] == [ProblemKind.UNREADABLE_ROW] * 3 + [ProblemKind.EMPTY_CONTEXT]
-    assert rest[0].reason == "The list of contexts is not valid JSON: character 2 is wrong."
-    assert rest[1].reason == "Item 3 of the list of contexts is neither a text nor an object with “text”."
-    assert "nested too deeply" in rest[2].reason
+    assert code_of(rest[0].reason) == "list_contexts_is_not_valid_json"
+    assert rest[1].reason == message("item_position_list_contexts_is_neither", position=3)
+    assert code_of(rest[2].reason) == "list_contexts_is_not_valid_json"
 
 
 def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
@@ -116,10 +128,10 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
     seen: list[int] = []
     assert list(read_items(first, mapping, second, progress=seen.append)) == [
         Text(2, "one", "01"),
-        Problem(3, ProblemKind.EMPTY_CONTEXT, "There is no text in “text”.", 2),
+        Problem(3, ProblemKind.EMPTY_CONTEXT, message("there_is_no_text_column", column=quoted("text")), 2),
         Text(4, "three", "03"),
         Query(1, "why", "", ()),
-        Problem(2, ProblemKind.EMPTY_QUERY, "There is no query in “text”."),
+        Problem(2, ProblemKind.EMPTY_QUERY, message("there_is_no_query_column", column=quoted("text"))),
         Query(3, "who", "", ()),
     ]
     assert seen
@@ -170,13 +182,12 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
     mapping = suggest_mapping(first, None, preview(first), second, preview(second))
     assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, K))  # a category is no judgement for every query
     assert check_mapping(mapping, first, second) == ""
-    assert check_mapping(mapping, first) == "Add the second file, which holds the contexts for all queries."
+    assert check_mapping(mapping, first) == message("add_second_file_holds_contexts_all")
     moved = with_role(mapping, 2, Role.TEXT, second=True)
     assert moved.second_roles == (I, K, C)
-    assert check_mapping(with_role(moved, 2, K, second=True), first, second).startswith(
-        "Choose the column of the second"
-    )
-    assert check_mapping(with_role(moved, 0, C), first, second) == "Choose the column that holds the query."
+    lacking = check_mapping(with_role(moved, 2, K, second=True), first, second)
+    assert code_of(lacking) == "choose_column_second_file_holds_contexts"
+    assert check_mapping(with_role(moved, 0, C), first, second) == message("choose_column_holds_query")
     assert with_role(mapping, 2, L, second=True) == mapping
 
 

@@ -20,7 +20,9 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
+from cfbatch_gui.core.messages import message
 from tests.core.inputs.files import C, I, L, Q, everything, json_lines, opened
+from tests.support.sentences import code_of, refuses
 
 REQUEST = {
     "query": "what is orange",
@@ -312,7 +314,7 @@ def test_what_must_be_held_whole_may_not_be_of_any_size(tmp_path: Path, monkeypa
     monkeypatch.setattr(json_document, "LONGEST_LINE", 200_000)
     path = tmp_path / "a.json"
     path.write_text(json.dumps({name: {str(n): f"text {n}" for n in range(5_000)} for name in ("a", "b", "c", "d")}))
-    with pytest.raises(InputError, match="more than 200,000 characters"):
+    with refuses(InputError, "name_json_value_more_than_most", most=200000):
         open_source(path)
 
 
@@ -387,13 +389,13 @@ def test_values_come_as_they_are_written(tmp_path: Path, name: str, written: str
 def test_what_is_too_deep_or_too_long_is_said(tmp_path: Path, value: str) -> None:
     objects = ('{"text":"a"}', f'{{"text":"b","value":{value}}}', '{"text":"c"}')
     _, rows = read_with_problems(tmp_path / "a.json", f"[{','.join(objects)}]")
-    assert [rows[0][0][0], "nested too deeply" in rows[1][1]] == ["a", True]
+    assert [rows[0][0][0], code_of(rows[1][1]) == "from_here_on_is_not_valid"] == ["a", True]
     _, rows = read_with_problems(tmp_path / "a.jsonl", "\n".join((objects[0], *objects)))
     assert [cells[0] for cells, problem in rows if not problem] == ["a", "a", "c"]
-    assert "nested too deeply" in rows[2][1]
+    assert code_of(rows[2][1]) == "line_is_not_valid_json_cause"
 
 
-HALF = "1 character is damaged in the file, or no text, and shown as “\ufffd”."
+HALF = message("n_characters_are_damaged_file_or", n=1)
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.txt"])

@@ -13,6 +13,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests import without_root
+from tests.support.sentences import refuses
 
 pytestmark = pytest.mark.skipif(not without_root.is_possible(), reason="permissions mean nothing here")
 
@@ -76,9 +77,9 @@ def test_what_stands_in_a_folder(texts: Path) -> None:
 
 
 def test_a_folder_that_went_away(texts: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"There is no file none\. Was it moved or renamed\?"):
+    with refuses(InputError, "there_is_no_file_name_was", name="none"):
         open_source(tmp_path / "none")
     source = open_source(texts)
     texts.rename(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match=r"There is no file texts\. Was it moved or renamed\?"):
+    with refuses(InputError, "there_is_no_file_name_was", name="texts"):
         list(read_rows(source))

@@ -14,6 +14,9 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOption
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.messages import message, quoted
+from tests.core.inputs.files import wrong_width
+from tests.support.sentences import code_of, refuses
 from tests.thorough import tries
 
 Write = Callable[[str, bytes], Path]
@@ -49,9 +52,9 @@ def test_ragged_rows_are_problems_shown_as_they_stand(write: Write) -> None:
     rows = read(write("a.csv", b"id,text,note\n1,a,b\n2,a\n3,a,b,c\n4,a,b,,\n5,a,b\n"))
     assert [(row.problem, row.raw) for row in rows] == [
         ("", ""),
-        ("This row has 2 cells, but the file has 3 columns.", "2,a"),
-        ("This row has 4 cells, but the file has 3 columns.", "3,a,b,c"),
-        ("This row has 5 cells, but the file has 3 columns.", "4,a,b,,"),
+        (wrong_width(2, 3), "2,a"),
+        (wrong_width(4, 3), "3,a,b,c"),
+        (wrong_width(5, 3), "4,a,b,,"),
         ("", ""),
     ]
     assert {len(row.cells) for row in rows} == {3}
@@ -60,7 +63,7 @@ def test_ragged_rows_are_problems_shown_as_they_stand(write: Write) -> None:
 def test_empty_cells_too_many_are_a_habit_of_the_file_or_a_problem(write: Write) -> None:
     """A row that is shifted by one separator may end with an empty cell, as every row of some programs does."""
     shifted = read(write("a.csv", b"name,text,note\nAnn,first text,x\nBob,,second text,\nEve,third text,y\n"))
-    assert [row.problem for row in shifted] == ["", "This row has 4 cells, but the file has 3 columns.", ""]
+    assert [row.problem for row in shifted] == ["", wrong_width(4, 3), ""]
     path = write(
         "b.csv", b"name,text,note\nAnn,first text,x,\nBob,second text,,\nEve,third text,y,\nIda,,fourth text,,\n"
     )
@@ -82,7 +85,7 @@ def test_an_unclosed_quote_costs_no_row_but_its_own(write: Write, below: str) ->
     rows = read(write("a.csv", f'id,text\n1,one\n2,"two\n3,three\n{below}'.encode()))
     assert [row.number for row in rows] == [2, 3, *range(4, 5 + below.count("\n"))]
     assert (rows[1].raw, rows[1].cells) == ('2,"two', ("", ""))
-    assert rows[1].problem.startswith("A quotation mark opens in this row and is not closed in it.")
+    assert code_of(rows[1].problem) == "quotation_mark_opens_row_is_not"
     assert [row.number for row in rows if row.problem] == [3]
 
 
@@ -92,18 +95,18 @@ def test_marks_of_files_that_were_put_one_below_the_other(write: Write, encoding
     path = write("a.csv", one * 3)
     source = open_source(path)
     assert (source.columns, source.quoting) == (("id", "text"), Quoting.DOUBLED)
-    assert source.notices == ("2 byte order marks within the file are left out: it seems to be made of several files.",)
+    assert source.notices == (message("n_byte_order_marks_within_file", n=2),)
     rows = list(read_rows(source))
     assert [row.cells for row in rows if not row.problem] == [("1", "grün; \u200b\ufeffzwei")] * 3
-    assert {row.problem for row in rows} == {"", "This row repeats the names of the columns."}
+    assert {row.problem for row in rows} == {"", message("row_repeats_names_columns")}
 
 
 def test_signs_that_are_replaced_are_counted(write: Write) -> None:
     assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
     one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
-    assert one.notices == ("1 character is damaged in the file, or no text, and shown as “\ufffd”.",)
+    assert one.notices == (message("n_characters_are_damaged_file_or", n=1),)
     several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 2_000))
-    assert several.notices == ("2,000 characters are damaged in the file, or no text, and shown as “\ufffd”.",)
+    assert several.notices == (message("n_characters_are_damaged_file_or", n=2000),)
 
 
 def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:
@@ -118,7 +121,7 @@ def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> Non
 def test_a_line_too_long_for_any_request_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cfbatch_gui.core.inputs.readers.decoded_text.LONGEST_LINE", 3 * PIECE)
     path = write("a.txt", b"x" * (5 * PIECE))
-    with pytest.raises(InputError, match=r"a.txt has a line of more than"):
+    with refuses(InputError, "name_line_more_than_most_characters", name="a.txt"):
         read(path)
 
 
@@ -130,13 +133,13 @@ def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write, mon
     path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 1_000 + b"2,\xff\n")
     source = open_source(path)
     assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
-    assert source.notices == ("1 character is damaged in the file, or no text, and shown as “\ufffd”.",)
+    assert source.notices == (message("n_characters_are_damaged_file_or", n=1),)
     assert read(path)[-1].cells == ("2", "\ufffd")
 
 
 @pytest.mark.parametrize("name", ["no-such", "rot13", "hex", "idna\0", "undefined"])
 def test_an_encoding_that_does_not_exist(write: Write, name: str) -> None:
-    with pytest.raises(UsageError, match="is not the name of an encoding"):
+    with refuses(UsageError, "name_is_not_name_encoding_try"):
         open_source(write("a.csv", b"id,text\n1,a\n"), ReadOptions(encoding=name))
 
 
@@ -299,10 +302,10 @@ CASES: list[tuple[str, str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("mysql.txt", MYSQL, [("1", "one thing"), ("3", "a, b"), ("4", "NULL")],
      ("1 line above the table is not read: “mysql> select id, text from t”.",)),
     ("notes.md", MARKDOWN, [("1", "a | b"), ("2", "-"), ("3", "---"), ("4", "**bold**, `x`")],
-     ("1 line above the table is not read: “# Products”.",)),
+     (message("n_lines_above_table_are_not", n=1, first=quoted("# Products")),)),
     ("bare.md", MARKDOWN_BARE, [("1", "one"), ("2", "two")], ()),
     ("sap.txt", SAP, [("0000000012", "Lampe; blau"), ("0000000013", "Stuhl")],
-     ("2 lines above the table are not read: “Table: MAKT” and more.",)),
+     (message("n_lines_above_table_are_not", n=2, first="“Table: MAKT” and more"),)),
 ]  # fmt: skip
 
 
@@ -330,7 +333,7 @@ def test_a_long_one_and_what_is_no_row_of_it(tmp_path: Path) -> None:
     wrong = "| 1 | 2 | 3 |\nwhat is this?\n| 7 | first\nsecond |\n"
     text = f"{line}| id    | text              |\n{line}{body}{wrong}{body}{line}10000 rows in set (0.01 sec)\n"
     rows = list(read_rows(opened(tmp_path / "a.txt", f"{text}\n{line}| no    | name              |\n{line}")))
-    said = "This line is no row of the table."
+    said = message("line_is_no_row_table")
     assert {row.number: (row.problem, row.raw) for row in rows if row.problem} == {
         number: (said, each)
         for number, each in [*enumerate(wrong.splitlines(), 5_004), (10_012, "| no    | name              |")]
@@ -356,5 +359,5 @@ def test_other_files_stay_what_they_are(tmp_path: Path) -> None:
 
 
 def test_an_ascii_table_without_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="header"):
+    with refuses(InputError, "name_header_but_no_rows_below"):
         opened(tmp_path / "a.csv", " id | text \n----+------\n(0 rows)\n")

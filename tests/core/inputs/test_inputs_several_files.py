@@ -25,7 +25,9 @@ from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.drafts import as_recognised
+from cfbatch_gui.core.messages import message
 from tests.core.inputs.files import GRADED, POSITIVES, I, T, data_set, everything, json_lines, zipped
+from tests.support.sentences import code_of, refuses
 
 JUDGED = ReadOptions(candidates=CandidateRule(CandidatePool.JUDGED))
 
@@ -84,7 +86,7 @@ def test_a_trec_run_beside_its_corpus(tmp_path: Path) -> None:
     run.write_text("q1 Q0 d1 1 1.5 tag\n")
     alone = tmp_path / "run.txt"
     alone.write_text(run.read_text())
-    with pytest.raises(InputError, match="is a TREC run"):
+    with refuses(InputError, "name_is_trec_run_names_queries"):
         open_source(alone)
 
 
@@ -99,7 +101,7 @@ def test_quepid_ratings_with_their_documents(tmp_path: Path) -> None:
     assert items[0] == Query(2, "lamp", "", (Text(2, "A warm lamp for the desk", "7", "3"),))
     assert [item.row for item in items if isinstance(item, Problem)] == [4, 5]
     alone = suggest_mapping(first, None, preview(first))
-    assert check_mapping(alone, first) == "Add the second file, which holds the texts by their ids."
+    assert check_mapping(alone, first) == message("add_second_file_holds_texts_their")
 
 
 def test_in_a_folder_an_encoding_that_is_met_late_is_a_problem_and_no_guess(tmp_path: Path) -> None:
@@ -108,7 +110,7 @@ def test_in_a_folder_an_encoding_that_is_met_late_is_a_problem_and_no_guess(tmp_
     (tmp_path / "late.txt").write_bytes("größer".encode("cp1252"))
     source = open_source(tmp_path)
     assert (source.encoding, source.is_encoding_guessed) == ("", False)
-    assert "late.txt does not say its encoding" in list(read_rows(source))[-1].problem
+    assert code_of(list(read_rows(source))[-1].problem) == "name_does_not_say_encoding_save"
 
 
 def packed(path: Path, files: dict[str, bytes]) -> Path:
@@ -129,7 +131,7 @@ def test_a_folder_of_texts_in_an_archive(tmp_path: Path) -> None:
     rows = list(read_rows(source))
     assert [row.cells for row in rows] == [("a.txt", "größer"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "größer")]
     assert (source.encoding, source.is_encoding_guessed) == ("cp1252", True)
-    assert source.notices == ("1 file in the folder is not a text file and is not read.",)
+    assert source.notices == (message("n_files_folder_are_not_text", n=1),)
     assert suggest_mapping(source, None, preview(source)).roles == (I, T)
     told = list(read_rows(open_source(path, ReadOptions(encoding="cp850"))))
     assert [row.cells[1] for row in told] == ["größer", "# Two\n\nlines", "gr÷▀er"]
@@ -215,14 +217,14 @@ def test_a_sample_is_the_same_each_time_and_in_every_order_of_the_corpus(tmp_pat
 def test_judged_texts_that_the_corpus_lacks_are_problems(tmp_path: Path) -> None:
     folder = data_set(tmp_path / "set", {"q1": {"gone": 1, "d001": 1}})
     problems = [row.problem for row in read_rows(opened(folder, CandidateRule(size=5))) if row.problem]
-    assert problems == ["The corpus has no document with the id “gone”."]
+    assert problems == [message("corpus_no_document_id_document", document="gone")]
     assert sum(not row.problem for row in read_rows(opened(folder, CandidateRule(size=5)))) == 5
     assert not any(row.problem for row in read_rows(opened(folder, CORPUS)))
 
 
 def test_the_choice_is_said_and_kept_with_what_is_read(tmp_path: Path) -> None:
     source = opened(data_set(tmp_path / "set"), CandidateRule(size=7))
-    assert "with others drawn from the corpus up to 7 a query" in source.notices[1]
+    assert code_of(source.notices[1]) == "no_file_names_candidates_judged"
     again = open_source(source.path, as_recognised(source))
     assert again == source
     recipes = RecipeBook(tmp_path / "recipes.json")

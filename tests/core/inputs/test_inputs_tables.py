@@ -16,6 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Quoting, ReadOptions
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.messages import message, quoted
 from tests.core.inputs.files import opened, read
 
 
@@ -30,7 +31,7 @@ def test_what_stands_above_and_below_a_table_is_said(tmp_path: Path) -> None:
     assert rows == [(str(n), f"Lamp number {n}", f"{n}.50") for n in range(5)]
     assert said == (
         "2 lines above the table are not read: “Products of May” and more.",
-        "1 line below the table is not read: “Total,,12.50”.",
+        message("n_lines_below_table_are_not", n=1, first=quoted("Total,,12.50")),
     )
     rows, said = notices(tmp_path, "b.csv", f"id,text,price\n{body}\n\nSource: the shop\n(5 rows)\n")
     assert len(rows) == 5

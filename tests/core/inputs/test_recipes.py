@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mappi
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.support.sentences import code_of, refuses
 
 COLUMNS = ("sku", "Title", "body")
 JOINED = Mapping(
@@ -36,16 +37,16 @@ def test_recipes_are_renamed_and_deleted(tmp_path: Path) -> None:
     book = RecipeBook(tmp_path / "recipes.json")
     book.save(RECIPE)
     book.save(replace(RECIPE, name="Other"))
-    with pytest.raises(UsageError, match="There is a recipe “other” already"):
+    with refuses(UsageError, "there_is_recipe_new_already_choose", new="other"):
         book.rename("Products", "other")
     book.rename("Products", "PRODUCTS")
     book.rename("products", " Goods ")
     assert [each.name for each in book.recipes()] == ["Goods", "Other"]
     assert book.delete("goods").name == "Goods"
     assert [each.name for each in RecipeBook(tmp_path / "recipes.json").recipes()] == ["Other"]
-    with pytest.raises(UsageError, match=r"There is no recipe “Goods”\. There are “Other”\."):
+    with refuses(UsageError, "there_is_no_recipe_name_there", name="Goods", known="“Other”"):
         book.recipe("Goods")
-    with pytest.raises(UsageError, match="needs a name"):
+    with refuses(UsageError, "recipe_needs_name"):
         book.save(replace(RECIPE, name="  "))
 
 
@@ -68,8 +69,8 @@ def test_a_recipe_for_two_files_asks_for_the_second(tmp_path: Path) -> None:
     recipe = Recipe("FAQ", ("id", "question"), shared, second_columns=("id", "answer"))
     alone = fitted(recipe, ("id", "question"))
     assert isinstance(alone, Mapping)
-    assert check_mapping(alone, open_source(queries)).startswith("Add the second file")
+    assert code_of(check_mapping(alone, open_source(queries))) == "add_second_file_holds_contexts_all"
     both = fitted(recipe, ("question", "id"), ("answer", "id"))
     assert isinstance(both, Mapping)
     assert both.second_roles == (Role.CONTEXT, Role.ID)
-    assert fitted(recipe, ("id", "question"), ("id", "text")) == "In the second file: There is no column “answer”."
+    assert code_of(fitted(recipe, ("id", "question"), ("id", "text"))) == "second_file_sentence"

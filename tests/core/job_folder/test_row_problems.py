@@ -1,69 +1,19 @@
-"""The CSV file of the rows that were left out, to be corrected and loaded again."""
+"""The cells of rows, as they are stored beside the texts."""
 
 import csv
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.filling import fill
-from cfbatch_gui.core.job_folder.folder import DRAFT, JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.row_problems import problem_columns, problems, save_problems
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.results.embeddings import Embeddings
 from tests.support.inputs import as_suggested
-
-
-def filled(folder: Path, first: Path, second: Path | None = None) -> JobFolder:
-    job = JobFolder(folder)
-    source, mapping, other = as_suggested(first, Kind.RANK, second)
-    fill(job, source, mapping, other)
-    draft = SavedDraft(str(first), ReadOptions(separator=source.separator), mapping)
-    job.keep_fact(DRAFT, msgspec.to_builtins(draft))
-    return job
-
-
-def test_cells_stand_as_they_were_under_row_and_reason(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text(
-        'question;answer;note\nwhy;because;x\nhow;;"=1+1; ""so"""\n;an answer;0012\nwhat;this\n', encoding="utf-8"
-    )
-    job = filled(tmp_path / "job", path)
-    target = tmp_path / "out.csv"
-    assert save_problems(job, target) == 3
-    assert target.read_bytes().startswith(b"\xef\xbb\xbf")
-    lines = target.read_text("utf-8-sig").splitlines()
-    assert lines[0] == "row;reason;question;answer;note;in the file"
-    assert lines[1] == '3;There is no text in “answer”.;how;;"=1+1; ""so""";'
-    assert lines[2].endswith(";;an answer;0012;")
-    assert lines[3].startswith("5;") and lines[3].endswith(';what;this;;"what;this"')
-
-
-def test_one_kind_of_problem_alone(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("question,answer\nwhy,because\nhow,\n,an answer\n", encoding="utf-8")
-    job = filled(tmp_path / "job", path)
-    assert save_problems(job, tmp_path / "out.csv", kind=ProblemKind.EMPTY_QUERY) == 1
-    assert (tmp_path / "out.csv").read_text("utf-8-sig").splitlines()[1:] == [
-        "4,There is no query in “question”.,,an answer"
-    ]
-
-
-def test_a_second_file_has_its_own_columns(tmp_path: Path) -> None:
-    first, second = tmp_path / "queries.csv", tmp_path / "answers.csv"
-    first.write_text("id,question\n1,why\n2,how\n", encoding="utf-8")
-    second.write_text("sku,answer,more\nA,because,x\nB,,y\n", encoding="utf-8")
-    job = filled(tmp_path / "job", first, second)
-    assert problem_columns(job, file=2) == ("sku", "answer", "more")
-    assert save_problems(job, tmp_path / "out.csv") == 1
-    assert (tmp_path / "out.csv").read_text("utf-8-sig").splitlines() == [
-        "file,row,reason,sku,answer,more",
-        "2,3,There is no text in “answer”.,B,,y",
-    ]
-
 
 Write = Callable[[str, str], Path]
 LONG = "wort " * 20_000

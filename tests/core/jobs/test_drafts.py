@@ -13,14 +13,15 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ProblemKind, ReadOptions, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
-from cfbatch_gui.core.job_folder.row_problems import problems, save_problems
+from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports import export, target_for
+from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
 from cfbatch_gui.core.results.rankings import Rankings
 from tests.core.jobs.conftest import CLOUDS, Bench
 from tests.support.inputs import as_suggested
+from tests.support.sentences import code_of, refuses
 
 GAPS = "question,answer\nq one,a\nq one,\n,b\nq two,c\n"
 
@@ -32,7 +33,7 @@ async def test_rows_that_are_not_sent_are_counted_and_named(bench: Bench) -> Non
     assert [(problem.row, problem.cells) for problem in found] == [(3, ("q one", "")), (4, ("", "b"))]
     preflight = bench.drafts.examine(job.id)
     assert sorted(count.sentence for count in preflight.problems) == [
-        "1 row has no context and will be left out.",
+        "1 row has no candidate and will be left out.",
         "1 row has no query and will be left out.",
     ]
     assert preflight.blocker == "" and preflight.price_high.dollars > 0
@@ -42,15 +43,15 @@ async def test_doubtful_rows_are_saved_and_exported_as_read_and_as_they_stand(be
     content = 'id,text,note\n1,one,a\n2,"two" and more,b\n3,three,c\n4,5" screen,d\n5,"six,e\n6,seven,f\n'
     job = await bench.run(bench.draft(bench.write("a.csv", content), Kind.EMBED))
     folder, mended, failed = bench.drafts.folder(job.id), tmp_path / "mend.csv", tmp_path / "failed.csv"
-    assert save_problems(folder, mended, kind=ProblemKind.DOUBTFUL_ROW) == 2
-    export(folder, job, failed, target_for(failed, Kind.EMBED, "failed"))
+    target, doubtful = target_for(failed, Kind.EMBED, "failed"), ExportOptions(problem=ProblemKind.DOUBTFUL_ROW)
+    assert export(folder, job, mended, target, options=doubtful).rows == 2
+    export(folder, job, failed, target)
     (head, *rows), (names, *lines) = (csv.reader(each.read_text("utf-8-sig").splitlines()) for each in (mended, failed))
-    assert head == ["row", "reason", "id", "text", "note", "in the file"]
-    assert [row[2:] for row in rows] == [
+    assert names == head == ["id", "text", "note", "Row", "Reason", "In the file"]
+    assert [[*row[:3], row[5]] for row in rows] == [
         ["2", "two and more", "b", '2,"two" and more,b'],
         ["4", '5" screen', "d", '4,5" screen,d'],
     ]
-    assert names == ["id", "text", "note", "row_number", "reason", "in_the_file"]
     raw = [("3", '2,"two" and more,b'), ("5", '4,5" screen,d'), ("6", '5,"six,e')]
     assert [(line[3], line[5]) for line in lines] == raw
 
@@ -117,9 +118,9 @@ async def test_a_deleted_job_whose_folder_cannot_be_removed_does_not_come_back(b
 
 async def test_a_sent_job_is_not_changed(bench: Bench) -> None:
     done = await bench.run(bench.clouds())
-    with pytest.raises(UsageError, match="sent already"):
+    with refuses(UsageError, "job_was_sent_already_duplicate_send"):
         bench.drafts.change(done.id, kind=Kind.EMBED)
-    with pytest.raises(UsageError, match="sent already"):
+    with refuses(UsageError, "job_was_sent_already_duplicate_send"):
         await bench.actions.send(done.id)
 
 
@@ -127,8 +128,8 @@ async def test_a_draft_without_texts_says_what_is_missing(bench: Bench) -> None:
     job = bench.drafts.create(Kind.RANK, "gaps", "@cf/baai/bge-m3", "cloudflare")
     mapping = Mapping(Kind.RANK, Layout.LONG, (Role.QUERY, Role.CONTEXT))
     bench.drafts.load(job.id, open_source(bench.write("gaps.csv", "question,answer\nq,\n")), mapping)
-    assert "Choose the columns" in bench.drafts.examine(job.id).blocker
-    with pytest.raises(UsageError, match="nothing to send"):
+    assert code_of(bench.drafts.examine(job.id).blocker) == "no_row_both_query_context_choose"
+    with refuses(UsageError, "there_is_nothing_send_no_row"):
         await bench.actions.send(job.id)
 
 
@@ -187,7 +188,7 @@ async def test_vectors_stay_bit_for_bit_and_ids_stand_for_texts(bench: Bench) ->
 
 async def test_nothing_can_be_sent_again_without_texts(bench: Bench) -> None:
     job = bench.draft(bench.write("many.txt", "".join(f"zebrafish number {n}\n" for n in range(250))), Kind.EMBED)
-    with pytest.raises(UsageError, match="Only a finished job"):
+    with refuses(UsageError, "only_finished_job_can_do_without"):
         await bench.actions.forget_texts(job.id)
     job = await bench.run(job)
     await bench.actions.forget_texts(job.id)
@@ -196,7 +197,7 @@ async def test_nothing_can_be_sent_again_without_texts(bench: Bench) -> None:
         *(actions.send_again(job.id), actions.send_again(job.id, 1)),
         asyncio.to_thread(bench.drafts.duplicate, job.id, "copy"),
     ):
-        with pytest.raises(UsageError, match="were removed, so it cannot be sent again, copied or judged"):
+        with refuses(UsageError, "texts_job_were_removed_cannot_be"):
             await sending
     assert len(bench.ledger.jobs()) == 1
     assert len(bench.accepted_bodies()) == 1

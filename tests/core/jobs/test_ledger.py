@@ -17,6 +17,7 @@ from cfbatch_gui.core.jobs.store.ledger import RESERVE_BYTES, Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
 from tests.support.disks import fill_up, free_up, small_disk
+from tests.support.sentences import refuses
 
 
 @pytest.fixture
@@ -137,9 +138,9 @@ def test_jobs_are_found_by_id_name_and_the_beginning_of_an_id(paths: Paths) -> N
     ledger.put(a_job("aaaa2222", "second", 2.0))
     assert ledger.find("second").id == "aaaa2222"
     assert ledger.find("aaaa1").name == "first"
-    with pytest.raises(UsageError, match="fits 2 jobs"):
+    with refuses(UsageError, "name_fits_n_jobs_use_id", n=2):
         ledger.find("aaaa")
-    with pytest.raises(UsageError, match="no job"):
+    with refuses(UsageError, "there_is_no_job_name_cfbatch"):
         ledger.find("zzz")
     assert [job.id for job in ledger.jobs()] == ["aaaa2222", "aaaa1111"]
     ledger.close()

@@ -33,6 +33,7 @@ from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 from tests.core.jobs.conftest import Bench, Clock, opened_bench
 from tests.parsed_requests import parse_requests
 from tests.support.inputs import as_suggested
+from tests.support.sentences import refuses
 from tests.thorough import tries
 
 Write = Callable[[str, str], Path]
@@ -220,7 +221,7 @@ async def test_what_is_not_laid_out_as_the_ledger_knows_it_is_not_packed(
     folder = bench.store.folder(draft.id)
     planned = sent(draft, plan(folder, draft), 0.0, draft)
     assert len(planned.batches) == 5
-    with pytest.raises(DataError, match="not laid out as they were"):
+    with refuses(DataError, "job_requests_are_not_laid_out"):
         body_of(folder, planned, replace(planned.batches[2], requests=9))
 
 

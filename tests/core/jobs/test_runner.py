@@ -24,6 +24,7 @@ from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import Arrival
 from tests.support.inputs import as_suggested
+from tests.support.sentences import code_of, refuses
 
 
 async def test_states_are_seen_in_their_order(bench: Bench) -> None:
@@ -62,7 +63,7 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(b
     stopped = await bench.run(job)
     assert stopped.state is JobState.PAUSED
     trouble = bench.runner.pause_error(job.id)
-    assert type(trouble) is DataError and "own folder" in stopped.paused_because
+    assert type(trouble) is DataError and code_of(stopped.paused_because) == "name_could_not_be_written_program"
     assert stopped.batches[0].state in (BatchState.PLANNED, BatchState.QUEUED, BatchState.RUNNING)
     place.unlink()
     place.mkdir()
@@ -104,7 +105,7 @@ async def test_a_draft_that_changes_while_it_is_planned_is_not_sent(bench: Bench
     sending = asyncio.create_task(bench.actions.send(job.id))
     await asyncio.sleep(0)
     bench.drafts.change(job.id, options=replace(job.options, truncate_inputs=False))
-    with pytest.raises(UsageError, match="was changed while"):
+    with refuses(UsageError, "job_was_changed_while_was_being"):
         await sending
     assert not bench.ledger.job(job.id).is_sent and bench.accepted_bodies() == []
 
@@ -185,7 +186,7 @@ async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place
         if not bench.ledger.job(job.id).is_sent:
             asyncio.run_coroutine_threadsafe(sent(), loop).result(20)
 
-    with pytest.raises(UsageError, match="was sent already"):
+    with refuses(UsageError, "job_was_sent_already_duplicate_send"):
         await asyncio.to_thread(bench.drafts.load, job.id, *as_suggested(path, Kind.RANK), progress=meanwhile)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert bench.scores(job.id)[0][0] == "This is a story about an orange cloud"

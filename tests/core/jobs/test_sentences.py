@@ -12,6 +12,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
+from tests.support.sentences import refuses
 
 TEXTS = "desk lamp of brass\ngarden hose\nsteel saucepan\ncotton towel\n"
 SMALL = "@cf/baai/bge-small-en-v1.5"
@@ -49,7 +50,7 @@ async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench) -
     job, embeddings = await embedded(bench)
     bench.faulty.follow(faults.reset_after_body())
     calls = len(bench.faulty.arrivals)
-    with pytest.raises(OutcomeUnknown, match="may have been billed"):
+    with refuses(OutcomeUnknown, "sentence_was_sent_title_but_no"):
         await embed_sentence(bench.client, job, embeddings, "a lamp")
     assert len(bench.faulty.arrivals) == calls + 1
 
@@ -58,7 +59,7 @@ async def test_a_vector_of_another_pooling_is_refused(bench: Bench) -> None:
     job, embeddings = await embedded(bench, pooling="mean")
     with bench.store.folder(job.id).open() as database:
         database.execute("UPDATE facts SET value = '\"cls\"' WHERE name = 'pooling'")
-    with pytest.raises(ReplyError, match="pooled in another way"):
+    with refuses(ReplyError, "sentence_vector_is_pooled_another_way"):
         await embed_sentence(bench.client, job, embeddings, "a lamp")
 
 

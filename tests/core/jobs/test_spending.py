@@ -35,6 +35,7 @@ from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.inputs import as_suggested
+from tests.support.sentences import refuses
 
 MODEL = "@cf/baai/bge-m3"
 MIDNIGHT = 1_790_035_200.0  # 00:00 UTC
@@ -180,7 +181,7 @@ async def test_above_the_budget_nothing_is_sent_again(
     job = await world.run(rows, fault)
     assert job.state is state
     world.program.change_settings(budget=LITTLE)
-    with pytest.raises(OverBudget, match=r"This job may cost .*; your budget for a job is 0\.001 neurons\."):
+    with refuses(OverBudget, "job_may_cost_amount_your_budget", budget="0.001 neurons"):
         await world.program.send_again(job.id, *numbers)
     assert world.program.ledger.job(job.id) == job and len(world.faulty.submits) == 1
     await world.program.send_again(job.id, *numbers, budget=Budget())  # with confirmation
@@ -192,7 +193,7 @@ async def test_the_day_counts_the_first_time_as_well(world: World, rows: Path) -
     job = await world.run(rows, faults.reset_after_body(on="submit", billed=True))
     once = world.program.spent_today().neurons
     world.program.change_settings(budget=Budget(a_day=once * 1.5, unit="neurons"))
-    with pytest.raises(OverBudget, match="With what was sent since midnight UTC"):
+    with refuses(OverBudget, "what_was_sent_since_midnight_utc"):
         await world.program.send_again(job.id, 1)
     world.program.change_settings(budget=Budget(a_day=once * 2.5, a_job=once * 2.5, unit="neurons"))
     await world.program.send_again(job.id, 1)
@@ -209,7 +210,7 @@ async def test_practice_costs_nothing(world: World, rows: Path) -> None:
     job = await world.run(rows, faults.refusal(), connection="practice")
     world.program.change_settings(budget=LITTLE)
     assert job.state is JobState.DONE
-    with pytest.raises(UsageError, match="Nothing of this job failed"):
+    with refuses(UsageError, "nothing_job_failed"):
         await world.program.send_again(job.id)
 
 

@@ -14,6 +14,7 @@ from tests.core.jobs.conftest import Bench
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.practice import accepted
+from tests.support.sentences import code_of, refuses
 
 PAIRS = "query,context\n" + "".join(f"query {q},context {q} {c}\n" for q in range(6) for c in range(3))
 TEXTS = "".join(f"text number {n}\n" for n in range(250))  # three requests
@@ -56,7 +57,7 @@ async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(bench: B
     await bench.restart()
     assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN and len(bench.faulty.submits) == 6
     (lost,) = [batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
-    with pytest.raises(UsageError, match="no request ID"):
+    with refuses(UsageError, "request_was_run_once_there_is"):
         await bench.actions.adopt(job.id, lost.number, "some-id")
     done = await bench.ended(bench.actions.send_again(job.id, lost.number))
     assert done.state is JobState.DONE and None not in [score for _, score in bench.scores(job.id)]
@@ -137,10 +138,10 @@ async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Ben
     bench.faulty.follow(lost)
     job = await bench.run(bench.draft(bench.write("texts.txt", TEXTS), Kind.EMBED))
     assert job.state is JobState.PAUSED and job.batches[0].state is BatchState.QUEUED
-    assert "which it has accepted" in job.paused_because
+    assert code_of(job.paused_because) == "service_says_model_takes_no_batches"
     trouble = bench.runner.pause_error(job.id)
     assert trouble is not None and trouble.action is Action.NONE
-    with pytest.raises(UsageError, match="Nothing of this job failed"):
+    with refuses(UsageError, "nothing_job_failed"):
         await bench.actions.send_again(job.id)
     bench.faulty.follow()
     assert (await bench.ended(bench.runner.carry_on(job.id))).state is JobState.DONE
@@ -159,7 +160,7 @@ async def test_vectors_pooled_in_another_way_are_not_stored(bench: Bench) -> Non
     bench.faulty.follow(faults.any_reply(body=json.dumps(answer)))
     options = JobOptions(pooling="mean", at_once=True)
     job = await bench.run(drafted(bench, bench.write("text.txt", "one text\n"), Kind.EMBED, options, model=model))
-    assert job.state is JobState.FAILED and "pooled in another way" in job.error
+    assert job.state is JobState.FAILED and code_of(job.error) == "vectors_batch_are_pooled_another_way"
     assert not bench.store.folder(job.id).vectors.exists()
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Preset, export, target_for
+from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, export, target_for
 from tests.core.results.folders import FAILED, NASTY, THERE, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
 
@@ -58,14 +57,14 @@ def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     options = ExportOptions(separator=";")
     mixed.export(path, "csv-excel", options=options)
     data = path.read_bytes()
-    assert data.startswith(b"\xef\xbb\xbfquery_id;query;rank;")
+    header = b"\xef\xbb\xbfquestion;Rank (CF Batch);Score;article;number;stars;rank;Reason\r\n"
+    assert data.startswith(header + b"how do I reset;1;0,5;second;B;0;'=1+1;\r\n")
     assert data.count(b"\r\n") == 10
-    assert b";'=1+1\r\n" in data
     assert b';"third\nline";' in data
-    assert b";-3\r\n" in data  # a negative number is not marked as a formula
+    assert b";-3;\r\n" in data  # a negative number is not marked as a formula
     said = manifest(path)["export"]
     assert said["formulas_made_harmless"]["cells"] == 1
-    assert said["formulas_made_harmless"]["columns"] == ["rank (original)"]
+    assert said["formulas_made_harmless"]["columns"] == ["rank"]
 
 
 def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path: Path) -> None:
@@ -78,21 +77,24 @@ def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path
     assert (said["top_k"], said["threshold"], said["dropped_by_top_k_or_threshold"]) == (2, 0.2, 2)
 
 
-@pytest.mark.parametrize(("preset", "separator"), [("programs", ","), ("excel", ";")])
-def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: str, separator: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "separator", "columns"), [("csv", ",", (5, 1, 3, 4, 9, 14)), ("csv-excel", ";", (2, 0, 3, 4, 5, 6))]
+)
+def test_every_text_survives_in_both_forms(
+    table: Table, tmp_path: Path, form: str, separator: str, columns: tuple[int, ...]
+) -> None:
     table.rank(
         [Pair(text, text, 0.1 + index / 7, id=text, label=text, kept=(text,)) for index, text in enumerate(NASTY)]
     )
     path = tmp_path / "nasty.csv"
-    options = ExportOptions(Preset(preset), separator)
-    exported = table.export(path, "csv" if preset == "programs" else "csv-excel", options=options)
+    exported = table.export(path, form, options=ExportOptions(separator))
     assert exported.counts.is_complete
     rows = read(path, separator)[1:]
     assert len(rows) == len(NASTY)
     for index, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
-        assert number(row[5], separator) == 0.1 + index / 7
-        for column in (1, 3, 4, 9, 14):
-            if preset == "programs":
+        assert number(row[columns[0]], separator) == 0.1 + index / 7
+        for column in columns[1:]:
+            if form == "csv":
                 assert row[column] == text
             else:
                 assert row[column] in (text, "'" + text)
@@ -105,28 +107,19 @@ def number(text: str, separator: str) -> float:
     return float(text.replace(".", "x").replace(",", ".") if separator == ";" else text)
 
 
-def floats(rows: list[list[str]], separator: str) -> NDArray[np.float32]:
-    return np.array([[number(text, separator) for text in row] for row in rows], dtype=np.float32)
-
-
-@pytest.mark.parametrize(
-    "options", [ExportOptions(), *(ExportOptions(Preset.EXCEL, sign, has_numbers=True) for sign in ",;\t|")]
-)
-def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
+def test_vectors_in_columns(embedded: Table, tmp_path: Path) -> None:
     path = tmp_path / "vectors.csv"
-    exported = embedded.export(path, options=options)
-    excel = options.preset is Preset.EXCEL
-    header, *rows = read(path, options.separator)
-    own = ["key", "text", "dim_3 (original)", "id"] if excel else ["id", "text", "dim_3 (original)", "id (original)"]
+    exported = embedded.export(path)
+    header, *rows = read(path)
+    own = ["id", "text", "dim_3 (original)", "id (original)"]
     assert header == [*own, *(f"dim_{index}" for index in range(16))]
     assert (exported.format, exported.rows, exported.counts.is_complete) == ("csv", len(NASTY) - 2, False)
     assert [row[0] for row in rows] == [f"id {index} 東" for index in THERE]
     assert [row[3] for row in rows] == ["mine"] * len(THERE)
-    if not excel:
-        assert [row[1] for row in rows] == [NASTY[index] for index in THERE]
-    numbers = floats([row[4:] for row in rows], options.separator)
-    assert numbers.tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
-    assert path.read_bytes().endswith(b"\r\n" if excel else b"\n")
+    assert [row[1] for row in rows] == [NASTY[index] for index in THERE]
+    assert (
+        np.array([row[4:] for row in rows], dtype=np.float32).tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
+    )
 
 
 def test_without_ids_the_rows_numbers_stand_in(tmp_path: Path) -> None:
@@ -149,9 +142,7 @@ PAYLOADS = (
 OFFICE = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 NAMES = ("=1+1", "@SUM(1)")  # columns of the user's own
 # All targets for spreadsheets, so that a new target is tested, too.
-FORMS = [
-    (target.kind, target.name) for target in TARGETS if target.preset is Preset.EXCEL or ".xlsx" in target.suffixes
-]
+FORMS = [(target.kind, target.name) for target in TARGETS if target.is_for_people]
 IDS = [f"{kind.value}-{form}" for kind, form in FORMS]
 
 

@@ -53,7 +53,7 @@ def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> N
     assert all(cell.data_type != "f" for row in book["Ranking"].iter_rows() for cell in row)
     problems = list(book["Problems"].iter_rows(values_only=True))
     assert problems[0][-1] == "Reason" and len(problems) == 5
-    for sheet in book:
+    for sheet in book.worksheets[:-1]:
         assert sheet.freeze_panes == "A2" and sheet.auto_filter.ref.startswith("A1:")
     per_query = list(book["Per query"].iter_rows(min_row=2, values_only=True))
     assert per_query == [("how do I reset", 7, 4, 0.5, 0.25), ("パスワードを忘れた", 1, 1, 0.125, None)]
@@ -293,11 +293,10 @@ def six_ranked(tmp_path: Path) -> Table:
 def wanted(target: Target, options: ExportOptions) -> set[str]:
     """The ids of what is to be in the file, from the definition of `six_ranked`."""
     scored_only = target.measure is Measure.SCORES
-    # A collection has all its texts, and the user's own sheet all its rows.
-    has_limits = target.has_limits and not target.is_folder and target.measure is not Measure.ALL_ROWS
+    has_limits = target.has_limits and not target.is_folder  # a collection has all its texts
     ranks = {"i1": (1, 0.75), "i2": (2, 0.5), "i4": (3, 0.25), "i5": (1, 0.6), "i6": (2, 0.4)}
     there = set(ranks) if scored_only else {*ranks, "i3"}
-    if options.items is None and target.name in ("csv", "csv-excel", "xlsx", "xlsx-rows", "parquet"):
+    if options.items is None and target.name in ("csv", "csv-excel", "xlsx", "parquet"):
         there.add("i9")
     if has_limits and options.top_k is not None:
         there -= {name for name, (rank, _) in ranks.items() if rank > options.top_k}
@@ -340,7 +339,7 @@ def test_the_file_has_exactly_the_chosen_contexts(tmp_path: Path, target: Target
 
 def test_the_own_sheet_keeps_what_is_beyond_the_limits_without_its_figures(tmp_path: Path) -> None:
     table, path = six_ranked(tmp_path), tmp_path / "out.xlsx"
-    exported = table.export(path, "xlsx-rows", options=ExportOptions(top_k=2, threshold=0.5))
+    exported = table.export(path, options=ExportOptions(top_k=2, threshold=0.5, in_own_order=True))
     _, *rows = openpyxl.load_workbook(path)["Ranking"].iter_rows(values_only=True)
     assert [(row[2], *row[5:7]) for row in rows] == [
         ("i1", 1, 0.75), ("i2", 2, 0.5), ("i3", None, None), ("i4", None, None), ("i5", 1, 0.6), ("i6", None, None),
@@ -362,14 +361,12 @@ def test_the_failed_rows_of_a_selection(tmp_path: Path) -> None:
 def test_failed_rows_with_formulas_are_read_again_as_they_were(tmp_path: Path) -> None:
     table = Table(tmp_path / "job", kept=("note",))
     table.rank([Pair("q", "a", 0.5, kept=("",)), Pair("q", "=1+1", FAILED, kept=("-x",))])
-    exported = table.export(tmp_path / "f.csv", "failed", keeps_manifest=False)
+    exported = table.export(tmp_path / "f.csv", "failed")
     assert exported.manifest == tmp_path / "f.csv.manifest.json", "it is needed to read the file again"
     assert b"'=1+1" in (tmp_path / "f.csv").read_bytes()
     source = open_source(tmp_path / "f.csv")
     (row,) = read_rows(source)
     assert row.cells[:5] == ("q", "=1+1", "", "", "-x")
-    table.export(tmp_path / "g.xlsx", keeps_manifest=False)
-    assert not (tmp_path / "job" / "exports").exists()
 
 
 def test_queries_of_which_nothing_was_chosen_are_not_in_a_workbook(tmp_path: Path) -> None:

@@ -74,55 +74,27 @@ def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], 
     steps: list[tuple[int, int]] = []
     table.export(out(tmp_path, target), target, progress=lambda done, total: steps.append((done, total)))
     assert steps == sorted(steps)
-    assert steps[-1] == (2 * ROWS, 2 * ROWS)
-    assert {total for _, total in steps} == {2 * ROWS}
-    assert any(0 < done < 2 * ROWS for done, _ in steps)
+    assert steps[-1] == (ROWS, ROWS)
+    assert {total for _, total in steps} == {ROWS}
 
 
 class Cancelled(Exception):
     pass
 
 
-@pytest.mark.parametrize("at", [1, ROWS + 1])
 @with_results
-def test_a_cancel_leaves_everything_as_it_was(
-    tmp_path: Path, tables: dict[Kind, Table], target: Target, at: int
-) -> None:
+def test_a_cancel_leaves_everything_as_it_was(tmp_path: Path, tables: dict[Kind, Table], target: Target) -> None:
     table, small = tables[target.kind], filled(tmp_path / "small", target.kind, 20)
     small.export(out(tmp_path, target), target)
     before = content(tmp_path)
 
     def stop(done: int, total: int) -> None:
-        if done >= at:
-            raise Cancelled
+        raise Cancelled
 
     for folder in (tmp_path, tmp_path / "small"):
         with pytest.raises(Cancelled):
             table.export(out(folder, target), target, progress=stop)
     assert content(tmp_path) == before
-
-
-@with_results
-def test_a_disk_that_flips_a_bit_is_noticed(tmp_path: Path, tables: dict[Kind, Table], target: Target) -> None:
-    table, flipped = tables[target.kind], set[Path]()
-
-    def flip(done: int, total: int) -> None:
-        parts = [found for found in tmp_path.rglob("*") if ".part" in str(found) and found.is_file()]
-        # A workbook is written to the disk when it is closed, the other formats block by block.
-        for part in parts if done >= total // 2 else ():
-            if (size := part.stat().st_size) > 4_000 and part not in flipped:
-                flipped.add(part)
-                with part.open("r+b") as file:
-                    file.seek(size // 2)
-                    (byte,) = file.read(1)
-                    file.seek(size // 2)
-                    file.write(bytes([byte ^ 0x80]))
-
-    with pytest.raises(ExportError, match="did not read back") as caught:
-        table.export(out(tmp_path, target), target, progress=flip)
-    assert caught.value.detail
-    assert flipped
-    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_back_yet_is_said(tmp_path: Path) -> None:
@@ -148,9 +120,9 @@ def test_the_form_follows_the_suffix_or_the_name(name: str, kind: Kind, form: st
 @pytest.mark.parametrize(
     ("name", "kind", "form", "sentence"),
     [
-        ("a.npy", Kind.RANK, "", "“.npy” is no form of a ranking. Choose one of: .csv, .xlsx,"),
-        ("a", Kind.RANK, "", "“a” is no form of a ranking. Choose one of: .csv, .xlsx,"),
-        ("a.csv", Kind.RANK, "npz", "“npz” is no form of a ranking. Choose one of: csv, csv-excel, xlsx,"),
+        ("a.npy", Kind.RANK, "", "“.npy” is no form of a ranking. Choose one of: .xlsx, .csv,"),
+        ("a", Kind.RANK, "", "“a” is no form of a ranking. Choose one of: .xlsx, .csv,"),
+        ("a.csv", Kind.RANK, "npz", "“npz” is no form of a ranking. Choose one of: xlsx, csv, csv-excel,"),
     ],
 )
 def test_what_cannot_be_is_said(name: str, kind: Kind, form: str, sentence: str) -> None:
@@ -308,7 +280,7 @@ def test_failed_rows_come_as_they_were(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "mend.csv"
     exported = mixed.export(path, "failed")
     assert path.read_text("utf-8-sig") == (
-        "question,article,number,stars,rank,row_number,reason\n"
+        "question,article,number,stars,rank,Row,Reason\n"
         "how do I reset,fourth,E,,e,6,The service could not do this one.\n"
         "how do I reset,fifth,F,,f,7,The text is longer than the model reads.\n"
         "lonely,,I,,i,10,There is no text in “article”.\n"
@@ -317,7 +289,7 @@ def test_failed_rows_come_as_they_were(mixed: Table, tmp_path: Path) -> None:
 
 
 def test_failed_rows_of_a_job_that_failed_altogether(tmp_path: Path) -> None:
-    table = Table(tmp_path / "job", kept=("reason", "row_number")).embed(
+    table = Table(tmp_path / "job", kept=("Reason", "Row")).embed(
         [("a", "=1+1", WAITING), ("b", "two", FAILED)], None, kept=[("x", "y"), ("z", "")]
     )
     first, *others = table.job().batches
@@ -328,7 +300,7 @@ def test_failed_rows_of_a_job_that_failed_altogether(tmp_path: Path) -> None:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [
-        ["key", "text", "reason", "row_number", "row_number_", "reason_"],
+        ["key", "text", "Reason", "Row", "Row_", "Reason_"],
         ["a", "'=1+1", "x", "y", "2", "The service refused the batch."],
         ["b", "two", "z", "", "3", "The service could not do this one."],
     ]

@@ -14,7 +14,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.embeddings import unit_vectors as measure
 from cfbatch_gui.core.results.groups import TOLERANCE, Duplicates, Keep, find_clusters, find_duplicates, has_bounds
-from cfbatch_gui.core.results.nearest import nearest, scores_versus_similarities, texts_of_pairs
+from cfbatch_gui.core.results.nearest import nearest
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.text_map import (
     Layout,
@@ -31,7 +31,6 @@ from tests.core.results.folders import (
     LEFT_OUT,
     WAITING,
     Outcome,
-    Pair,
     Table,
     note_all,
     room_for,
@@ -217,11 +216,10 @@ def test_it_is_the_plane_that_a_whole_decomposition_finds(tmp_path: Path) -> Non
     found = make_map(stored(tmp_path, vectors))
     unit = vectors.astype(np.float64) / np.linalg.norm(vectors, axis=1, keepdims=True)
     centred = unit - unit.mean(axis=0)
-    _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
     for axis in range(2):
         exact = centred @ axes[axis]
         assert abs(np.corrcoef(found.points[:, axis], exact)[0, 1]) > 0.9999
-    assert found.share == pytest.approx((lengths[:2] ** 2).sum() / (lengths**2).sum(), abs=1e-3)
     assert np.array_equal(found.item_numbers, np.arange(1, 2_001))
 
 
@@ -234,9 +232,9 @@ def test_what_has_no_direction_or_is_not_there_is_counted(tmp_path: Path, way: C
     vectors[1], vectors[2, 3], vectors[3, 0], vectors[5] = 0, np.nan, np.inf, np.nan
     found = way(stored(tmp_path, vectors, [*[1.0] * 5, WAITING, 1.0, 1.0]))
     assert found.item_numbers.tolist() == [1, 5, 7, 8]
-    assert (found.missing, found.without_direction) == (1, 3)
+    assert found.without_direction == 3
     nothing = way(Embeddings(Table(tmp_path / "empty").embed([("", "one", WAITING)], None).folder))
-    assert (len(nothing.item_numbers), nothing.missing) == (0, 1)
+    assert len(nothing.item_numbers) == 0
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
@@ -324,13 +322,13 @@ def test_the_push_is_the_sum_over_all_pairs() -> None:
 def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     vectors = unit_vectors(40, 16)
     folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, vectors)
-    assert cached_map(folder, embeddings) is None
+    assert cached_map(folder, measure(embeddings)) is None
     told: list[float] = []
     made = tsne_map(folder, embeddings, told.append)
-    found = cached_map(folder, embeddings)
+    found = cached_map(folder, measure(embeddings))
     assert found is not None
     assert np.array_equal(found.points, made.points)
-    assert (found.layout, found.dimension) == (Layout.NEIGHBOURS, 16)
+    assert found.layout is Layout.NEIGHBOURS
     told.clear()
     assert np.array_equal(tsne_map(folder, embeddings, told.append).points, made.points)
     assert told == []
@@ -338,7 +336,7 @@ def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     np.save(folder.vectors, vectors)
     with folder.open() as database:
         note_all(database, vectors)
-    assert cached_map(folder, embeddings) is None
+    assert cached_map(folder, measure(embeddings)) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x93NUMPY\x01\x00"])
@@ -346,9 +344,9 @@ def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Pat
     folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, unit_vectors(20, 8))
     with folder.open() as database:
         database.execute("INSERT INTO kept_arrays VALUES('map', ?)", (content,))
-    assert cached_map(folder, embeddings) is None
+    assert cached_map(folder, measure(embeddings)) is None
     assert len(tsne_map(folder, embeddings).points) == 20
-    assert cached_map(folder, embeddings) is not None
+    assert cached_map(folder, measure(embeddings)) is not None
     with folder.open() as database:
         database.execute("DELETE FROM kept_arrays")
     with room_for(1):
@@ -371,31 +369,3 @@ def test_texts_without_a_vector_are_nobodys_neighbours(tmp_path: Path) -> None:
     embeddings = stored(tmp_path, unit_vectors(4, 8), [1.0, FAILED, WAITING, 1.0])
     assert [each.text.item_no for each in nearest(embeddings, 1)] == [4]
     assert nearest(embeddings, 2) == ()
-
-
-def test_only_pairs_with_both_vectors_are_looked_at(tmp_path: Path) -> None:
-    ranking = Table(tmp_path / "ranking").rank(
-        [
-            Pair("lamp?", "a lamp", 0.9),
-            Pair("lamp?", "a hose", 0.2),
-            Pair("lamp?", "not there", 0.1),
-            Pair("lamp?", "no score yet", WAITING),
-            Pair("hose?", "a lamp", 0.3),
-            Pair("hose?", "a hose", 0.3),
-            Pair("Lamp?", "a lamp", 0.9),  # another text than "lamp?": texts are compared with case
-        ]
-    )
-    texts = ["lamp?", "a lamp", "a hose", "hose?", "a hose", "no vector"]
-    vectors = unit_vectors(6, 16) * 7
-    vectors[2], vectors[3] = vectors[0] * 0.5, -vectors[1]
-    table = Table(tmp_path / "vectors").embed([("", text, 1.0) for text in texts], vectors)
-    found = scores_versus_similarities(ranking.folder, Embeddings(table.folder))
-    assert found.item_numbers.tolist() == [1, 2, 5, 6]
-    assert found.scores.tolist() == [0.9, 0.2, 0.3, 0.3]
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    wanted = [unit[0] @ unit[1], 1.0, -1.0, unit[3] @ unit[2]]
-    assert found.similarities.tolist() == pytest.approx(wanted, abs=1e-6)
-    assert found.of == 6
-    assert found.correlation == pytest.approx(np.corrcoef(found.scores, found.similarities)[0, 1])
-    assert (found.queries, found.same_first) == (2, 1)  # "hose?" has a tie at rank 1, and either text counts as first
-    assert list(texts_of_pairs(ranking.folder, found.item_numbers))[1:4:2] == [("lamp?", "a hose"), ("hose?", "a hose")]

@@ -18,6 +18,7 @@ from cfbatch_gui.core.versions import (
     removed_path,
 )
 from tests.core.versions.test_differences import filled, table
+from tests.support.sentences import refuses
 
 
 def job(name: str, created_at: float) -> Job:
@@ -57,7 +58,7 @@ def test_an_older_list_goes_when_nothing_is_gone_any_more(folders: dict[str, Job
 def test_a_file_of_somebody_elses_is_not_replaced(folders: dict[str, JobFolder], tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     removed_path(out).write_text("id,mine\n1,2\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="is in the way"), removed_list(compared(folders), out):
+    with refuses(UsageError, "name_is_way_what_is_gone"), removed_list(compared(folders), out):
         pass
     assert removed_path(out).read_text(encoding="utf-8") == "id,mine\n1,2\n"
 
@@ -70,5 +71,5 @@ def test_texts_that_were_removed_do_not_count_as_changed(folders: dict[str, JobF
     assert found is not None and found.items == frozenset({1, 3})
     forget_texts(folders[forgotten], 3.0)
     assert changed_since_predecessor(jobs[0], jobs, folders.__getitem__) is None
-    with pytest.raises(UsageError, match="The texts of one of both jobs were removed"):
+    with refuses(UsageError, "texts_one_both_jobs_were_removed"):
         compared(folders)

@@ -37,10 +37,10 @@ from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.core.jobs.conftest import Clock
 from tests.support import faults
 from tests.support.clients import client_of, cloudflare, gateway, worker
-from tests.support.codes import code_of
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, ask
+from tests.support.sentences import code_of
 
 ASSUMPTIONS = all_assumptions()
 VISIBLE = [each.id for each in ASSUMPTIONS if each.is_visible]

@@ -29,8 +29,8 @@ from tests.core.jobs.conftest import Clock
 from tests.core.workers_ai.conftest import BODY, MODEL, connected
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
-from tests.support.codes import code_of
 from tests.support.faulty_service import CERTIFICATE, FaultyService, load_certificate
+from tests.support.sentences import code_of
 
 FAR_AWAY = "https://service.example/client/v4"  # not a name of this computer, so the system's proxy applies
 NOT_PROXIED = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"

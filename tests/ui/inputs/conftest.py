@@ -88,6 +88,11 @@ class DraftDriver:
         assert widget.isVisible() and widget.isEnabled()
         self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
+    def choose_kind(self, kind: Kind) -> None:
+        """Open the first part, which folds when there is data, and choose."""
+        self.page.what.set_folded(False)
+        self.click(self.page.what.rank if kind is Kind.RANK else self.page.what.embed)
+
     def choose_role(self, column: int, role: Role) -> None:
         """Click the role in the header, then the wanted one in the menu."""
         header = self.page.data.first.table.roles
@@ -102,11 +107,10 @@ class DraftDriver:
         action.trigger()
         menu.close()
 
-    def figures(self) -> list[tuple[str, str]]:
-        return [(figure.number(), figure.caption()) for figure in self.page.check.figures.figures]
-
-    def sentence(self) -> str:
-        return self.page.data.sentence.text()
+    def counts(self) -> tuple[int, int]:
+        """Queries and texts, zeros before they were counted."""
+        found = self.state.preflight
+        return (found.queries, found.texts) if found is not None else (0, 0)
 
     def notes(self) -> str:
         return self.page.check.problem_bars.notes.text()

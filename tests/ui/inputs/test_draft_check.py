@@ -10,9 +10,10 @@ from PySide6.QtCore import Qt
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
 from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY
 from tests.core.test_threads import ENDLESS
 from tests.ui.conftest import Until
-from tests.ui.connections import answer, pick
+from tests.ui.connections import answer, answer_line, pick
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -26,7 +27,6 @@ async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, ques
     pick(choice, "cloudflare")
     await until(lambda: driver.job.connection == "cloudflare" and driver.why_not() == "Cloudflare: Not connected yet.")
     assert not driver.page.check.send_button.isEnabled()
-    assert "of today's free use; resets" in driver.figures()[4][1]
     driver.click(driver.page.check.cure)
     assert wanted == [True]
 
@@ -34,18 +34,22 @@ async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, ques
 async def test_a_model_that_cannot_rank_is_refused_with_its_cure(
     driver: DraftDriver, questions: Path, until: Until
 ) -> None:
-    await driver.open(questions, until)
+    await driver.open(questions, until, kind=Kind.EMBED)
+    driver.choose_kind(Kind.EMBED)
+    await until(driver.is_ready)
     driver.click(driver.page.check.options_button)
-    field = driver.page.check.options.typed_model
-    field.setFocus()
-    field.selectAll()
-    driver.qtbot.keyClicks(field, "@cf/baai/bge-small-en-v1.5")
-    driver.qtbot.keyClick(field, Qt.Key.Key_Return)
+    options = driver.page.check.options
+    assert not options.only_model.isVisible()
+    pick(options.model, "")
+    await answer_line("@cf/baai/bge-small-en-v1.5", until)
+    await until(lambda: options.model.value() == "@cf/baai/bge-small-en-v1.5" and driver.is_ready())
+    driver.choose_kind(Kind.RANK)
     await until(lambda: "cannot rank" in driver.why_not())
     assert not driver.page.check.send_button.isEnabled()
     driver.click(driver.page.check.cure)
     await until(driver.is_ready)
     assert driver.job.model == "@cf/baai/bge-m3"
+    assert options.only_model.isVisible() and not options.model.isVisible()
 
 
 async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_stops(
@@ -62,8 +66,8 @@ async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_s
 
     monkeypatch.setattr(driver.program, "examine", count_without_end)
     driver.begin(questions)
-    await until(lambda: driver.figures()[0][0] != "–")
-    assert [figure for figure, _ in driver.figures()] == ["2", "4", "–", "–", "–"]
+    await until(lambda: driver.state.is_read)
+    assert (driver.job.queries, driver.job.texts, driver.state.preflight) == (2, 4, None)
     monkeypatch.setattr(driver.program, "examine", examine)
     driver.choose_role(1, Role.KEEP)
     driver.choose_role(1, Role.CONTEXT)
@@ -73,12 +77,16 @@ async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_s
 
 async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, many: Path, until: Until) -> None:
     await connected.open(many, until, connection="cloudflare")
-    assert connected.figures()[3][1].startswith("tokens · ") and connected.figures()[3][1].endswith(" neurons")
     connected.click(connected.page.check.options_button)
     fields = connected.page.check.options.budget
-    assert fields.a_job.text() == "no limit"
     pick(fields.unit, "neurons")
-    fields.a_job.setValue(1.0)
+    fields.a_job.setFocus()
+    for typed, amount in (("0.001", 0.001), ("0,5", 0.5), ("much", 0.5), ("", 0.0), ("1", 1.0)):
+        fields.a_job.selectAll()
+        connected.qtbot.keyClick(fields.a_job, Qt.Key.Key_Delete)
+        connected.qtbot.keyClicks(fields.a_job, typed)
+        connected.qtbot.keyClick(fields.a_job, Qt.Key.Key_Return)
+        await until(lambda amount=amount: connected.program.settings.budget.a_job == amount)
     await until(lambda: connected.why_not().endswith("your budget for a job is 1 neurons."))
     wanted = Budget(a_job=1.0, unit="neurons")
     await until(lambda: Settings.load(connected.program.paths.settings).budget == wanted)
@@ -104,7 +112,7 @@ async def test_what_was_spent_today_is_taken_from_what_is_free(
     batch = Batch(draft.id, 1, BatchState.DONE, 1, 9, 1, sent_at=now, tokens=2_700_000)
     connected.program.ledger.put(replace(draft, is_sent=True, sent_at=now), [batch])
     await connected.open(many, until, connection="cloudflare")
-    assert "of today's free use; 70 % left till " in connected.figures()[4][1]
+    assert round(connected.state.spent.free_left / FREE_NEURONS_A_DAY, 1) == 0.7
     connected.program.change_settings(budget=Budget(a_day=0.03))
     connected.page.show_job(connected.job)
     assert connected.why_not().startswith("With what was sent since midnight UTC, this job may come to $0.03")

@@ -42,7 +42,7 @@ async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(
     driver.click(chooser.use_button)
     await until(lambda: driver.is_ready() and not chooser.isVisible())
     assert part.encoding.text() == "Windows-1251"
-    assert driver.figures()[:2] == [("2", "queries"), ("2", "contexts")]
+    assert driver.counts() == (2, 2)
 
 
 async def test_what_is_not_utf8_far_down_is_asked_about(
@@ -63,14 +63,14 @@ async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
 ) -> None:
     await driver.open(questions, until)
-    before = driver.figures()
+    before = driver.counts()
     picture = tmp_path / "picture.csv"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     driver.page.drafts.open_paths([picture])
     await until(lambda: len(driver.notices.texts()) == 1)
     assert driver.notices.texts()[0].startswith("picture.csv is a picture")
     await until(driver.is_ready)
-    assert driver.figures() == before and driver.page.data.first.name.whole_text() == "questions.csv"
+    assert driver.counts() == before and driver.page.data.first.name.whole_text() == "questions.csv"
     assert driver.notices.bars()[0].links()[0].text() == "Choose another file"
 
 
@@ -80,10 +80,10 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     await driver.open(questions, until)
     bars = driver.page.check.problem_bars.bars
     assert sorted(bar.text() for bar in bars) == [
-        "1 row has no context and will be left out.",
+        "1 row has no candidate and will be left out.",
         "1 row has no query and will be left out.",
     ]
-    bar = next(bar for bar in bars if "no context" in bar.text())
+    bar = next(bar for bar in bars if "no candidate" in bar.text())
     show, save = bar.links()
     driver.click(show)
     view = driver.page.check.problems
@@ -96,8 +96,8 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     await choose_path(driver.page, target, until)
     await until(lambda: driver.notices.texts() == ["Wrote 1 row to “left out.csv”."])
     assert target.read_text("utf-8-sig").splitlines() == [
-        "row;reason;question;answer;sku;relevance",
-        "4;There is no text in “answer”.;how do I reset my password;;A-3;0",
+        "question,answer,sku,relevance,Row,Reason",
+        "how do I reset my password,,A-3,0,4,There is no text in “answer”.",
     ]
 
 
@@ -152,15 +152,15 @@ async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, t
         (3, "15,000 to 20,002 tokens; the model reads 8,192.")
     ]
     driver.click(leave_out)
-    await until(lambda: driver.is_ready() and driver.figures()[0] == ("1", "text"))
+    await until(lambda: driver.is_ready() and driver.counts()[1] == 1)
     (bar,) = driver.page.check.problem_bars.bars
     assert bar.text() == "1 text is too long for the model and will be left out."
     assert not view.isVisible()
     driver.click(bar.links()[1])
-    await until(lambda: driver.is_ready() and driver.figures()[0] == ("2", "texts"))
+    await until(lambda: driver.is_ready() and driver.counts()[1] == 2)
     assert driver.job.options.truncate_inputs
     driver.click(driver.page.check.problem_bars.bars[0].links()[1])
-    await until(lambda: driver.is_ready() and driver.figures()[0] == ("4", "texts"))
+    await until(lambda: driver.is_ready() and driver.counts()[1] == 4)
     assert driver.page.check.problem_bars.bars == []
     assert driver.page.data.split.isVisible() and driver.page.data.split.tokens.value() == 7_680
 
@@ -171,20 +171,20 @@ async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
     await driver.open(questions, until)
     driver.choose_role(3, Role.KEEP)
     await until(driver.is_ready)
-    job, figures = driver.job, driver.figures()
+    job, counts = driver.job, driver.counts()
     rows = problems(program.folder(job.id))
     driver.page.drafts.forget(job.id)  # as after a new start
     driver.page.show_job(job)
     assert not driver.is_ready()
     await until(driver.is_ready)
-    assert driver.figures() == figures and driver.page.data.first.table.role_of(3) is Role.KEEP
+    assert driver.counts() == counts and driver.page.data.first.table.role_of(3) is Role.KEEP
     questions.unlink()
     driver.page.drafts.forget(job.id)
     driver.page.show_job(job)
     await until(driver.is_ready)
     assert "questions.csv" in driver.page.data.missing.text()
     assert driver.page.data.missing.text().endswith("What was read from it before can still be sent.")
-    assert driver.figures() == figures and problems(program.folder(job.id)) == rows
+    assert driver.counts() == counts and problems(program.folder(job.id)) == rows
     driver.click(driver.page.check.send_button)
     await until(lambda: driver.sent == [job.id])
 
@@ -200,6 +200,29 @@ async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: 
     driver.pick(lambda action: action.data() == Role.IGNORE)
     await until(driver.is_ready)
     assert driver.page.data.first.table.role_of(3) is Role.IGNORE
+
+
+async def test_a_file_that_takes_the_place_of_another_is_undone(
+    driver: DraftDriver, questions: Path, many: Path, until: Until
+) -> None:
+    await driver.open(questions, until)
+    driver.choose_role(3, Role.KEEP)
+    await until(lambda: driver.is_ready() and driver.state.mapping is not None)
+    mapping, counts = driver.state.mapping, driver.counts()
+    driver.page.drafts.open_paths([many])
+    await until(lambda: driver.is_ready() and driver.counts() == (200, 200))
+    driver.notices.undos.undo()
+    await until(lambda: driver.is_settled() and driver.is_ready() and driver.counts() == counts)
+    assert driver.state.mapping == mapping and driver.job.source_name == questions.name
+    job = driver.job
+    questions.unlink()
+    driver.page.drafts.forget(job.id)  # as after a new start
+    driver.page.show_job(job)
+    await until(driver.is_ready)
+    driver.page.drafts.open_paths([many])
+    await until(lambda: driver.is_ready() and driver.counts() == (200, 200))
+    (kept,) = (each for each in driver.program.ledger.jobs() if each.id != job.id)
+    assert (kept.queries, kept.texts, kept.source_name) == (*counts, questions.name)
 
 
 @pytest.mark.parametrize(("codec", "name", "mark"), [("mac_roman", "Mac Roman", "…"), ("cp1252", "Windows-1252", "É")])

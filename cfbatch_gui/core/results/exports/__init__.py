@@ -1,6 +1,6 @@
 """Results as files: `export` writes one, `TARGETS` lists all formats. Each format is a module of this package."""
 
-from cfbatch_gui.core.results.exports.base import ExportOptions, Measure, Preset, Target
+from cfbatch_gui.core.results.exports.base import ExportOptions, Measure, Target
 from cfbatch_gui.core.results.exports.rows import columns_of
 from cfbatch_gui.core.results.exports.targets import TARGETS, target_for, targets_for
 from cfbatch_gui.core.results.exports.writing import Exported, export
@@ -10,7 +10,6 @@ __all__ = [
     "ExportOptions",
     "Exported",
     "Measure",
-    "Preset",
     "Target",
     "columns_of",
     "export",

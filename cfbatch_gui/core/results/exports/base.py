@@ -1,19 +1,17 @@
-"""What all export targets share: values, and files that are read back after writing."""
+"""What all export targets share: values, and files that are whole or not there."""
 
 import os
 import shlex
 import subprocess
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
-from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
@@ -28,56 +26,40 @@ SOURCE_JOB = "source_job"  # a column of jobs that have results of earlier ones:
 REQUEST_ID = "request_id"  # and the id of its request
 
 
-class Preset(StrEnum):
-    """The kind of reader that a CSV file is written for."""
-
-    PROGRAMS = "programs"  # no byte order mark, lines end with \n, comma
-    EXCEL = "excel"  # byte order mark, \r\n, the locale's list separator, no cell that could be taken for a formula
-
-
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """The options of an export; None is no limit, or all.
 
     A tie at rank `top_k` is kept as a whole. With `items`, the numbers of texts, what belongs to none of them is left
-    out. `separator` is for `Preset.EXCEL` only; `has_numbers` is for vectors in a form for people, whose numbers are
-    left out otherwise.
+    out. `separator` is that of CSV for Excel. In Excel, `has_numbers` adds the numbers of vectors, and a ranking
+    `in_own_order` has all rows and columns of the user's file as they stand there. Of failed rows those with this
+    `problem` are written, or all.
     """
 
-    preset: Preset = Preset.PROGRAMS
     separator: str = ","
     top_k: int | None = None
     threshold: float | None = None
     columns: tuple[str, ...] | None = None
     items: frozenset[int] | None = None
     has_numbers: bool = False
+    in_own_order: bool = False
+    problem: str = ""
 
     def has_item(self, number: int) -> bool:
         return self.items is None or number in self.items
 
 
 class Steps:
-    """The progress of an export, of which writing is the first half and reading back the second.
-
-    `progress` gets (done, total) and may raise, which stops the export.
-    """
+    """The progress of an export; `progress` gets (done, total) and may raise, which stops it."""
 
     def __init__(self, items: int = 0, progress: Progress | None = None) -> None:
-        self._items, self._progress = items, progress
-        self._written = self._last = 0
+        self._items, self._progress, self._written = items, progress, 0
 
     def wrote(self, items: int) -> None:
         """So many more items are written."""
         self._written += items
-        self._tell(min(self._written, self._items))
-
-    def read_back(self, share: float = 0.0) -> None:
-        self._tell(self._items + int(share * self._items))
-
-    def _tell(self, done: int) -> None:
-        self._last = max(self._last, done)
         if self._progress:
-            self._progress(self._last, 2 * self._items)
+            self._progress(min(self._written, self._items), self._items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +92,6 @@ class Measure(StrEnum):
     """The unit of an export's size as it is announced before writing."""
 
     ROWS = "rows"  # of results, and their columns
-    ALL_ROWS = "all rows"  # whatever the limits are
     SCORES = "scores"  # within top k and threshold
     FAILED_ROWS = "failed rows"  # of the user's file
 
@@ -119,42 +100,37 @@ class Measure(StrEnum):
 class Target:
     """A format for the results of one kind of job.
 
-    Of the targets of a kind the first with a file's suffix is taken. `write` raises ExportError and DiskFull and reads
-    back before the files get their names. `preset` overrules the options; a folder is new, empty or an earlier export;
-    what is for people keeps its manifest with the job; `bytes_per_number` is 0 where no size is estimated.
+    Of the targets of a kind the first with a file's suffix is taken. `write` raises ExportError and DiskFull. A folder
+    is new, empty or an earlier export; what is for people keeps its manifest with the job; `bytes_per_number` is 0
+    where no size is estimated.
     """
 
     kind: Kind
     name: str
     title: str
+    about: str  # one sentence
     suffixes: tuple[str, ...]
     write: Callable[[Work], Written]
-    about: str = ""  # one sentence
-    preset: Preset | None = None
     has_columns: bool = False
     has_limits: bool = False
+    has_separator: bool = False
+    is_for_people: bool = False
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
-    is_for_people: bool = False
-
-    @property
-    def can_have_numbers(self) -> bool:
-        """Whether the numbers of vectors are an option."""
-        return self.is_for_people and self.kind is Kind.EMBED and self.needs_results
 
     @property
     def is_folder(self) -> bool:
         return not self.suffixes
 
     @property
+    def is_workbook(self) -> bool:
+        """Whether vectors may have their numbers, and a ranking may be in the user's own order."""
+        return ".xlsx" in self.suffixes
+
+    @property
     def needs_results(self) -> bool:
         return self.measure is not Measure.FAILED_ROWS
-
-
-def not_as_written(path: Path, detail: str) -> NoReturn:
-    """Raise the ExportError for a file that does not read back as written."""
-    raise ExportError(message("name_did_not_read_back_was", name=path.name), detail=f"{path}: {detail}")
 
 
 def command(*words: str) -> str:
@@ -181,67 +157,21 @@ def indices_of(wanted: Sequence[str] | None, there: Sequence[str]) -> tuple[int,
     return tuple(index_of[name] for name in dict.fromkeys(wanted))
 
 
-_CHUNK = 1 << 20
-
-
-class CheckedStream:
-    """A file that is written from its beginning, and read back and compared by size and checksum."""
-
-    def __init__(self, stream: BinaryIO, path: Path, steps: Steps) -> None:
-        self._stream, self._path, self._steps = stream, path, steps
-        self._checksum = self._size = 0
-
-    def write(self, data: bytes) -> None:
-        self._stream.write(data)
-        self._checksum = zlib.crc32(data, self._checksum)
-        self._size += len(data)
-
-    def compare(self) -> None:
-        """Read the whole file back. Raises ExportError if it differs."""
-        self._stream.flush()
-        self._stream.seek(0)
-        self._steps.read_back()
-        checksum = size = 0
-        while data := self._stream.read(_CHUNK):
-            checksum = zlib.crc32(data, checksum)
-            size += len(data)
-            self._steps.read_back(min(1.0, size / max(1, self._size)))
-        if (size, checksum) != (self._size, self._checksum):
-            not_as_written(self._path, f"{size} bytes with checksum {checksum:08x}")
-
-
 @contextmanager
-def checked_export(work: Work, path: Path | None = None) -> Iterator[CheckedStream]:
-    """A file of an export, which gets its name when it reads back as it was written; without a path the only one."""
-    path = path or work.path
-    with atomic_writer(path) as raw:
-        stream = CheckedStream(raw, path, work.steps)
+def export_file(work: Work, path: Path | None = None) -> Iterator[BinaryIO]:
+    """A file of an export, which gets its name when the block has ended; without a path the only one."""
+    with atomic_writer(path or work.path) as stream:
         yield stream
-        stream.compare()
+        stream.flush()  # a disk that is full says so before anything else is changed
         work.end()
 
 
 @contextmanager
-def checked_file(folder: Path, name: str, work: Work) -> Iterator[CheckedStream]:
-    """A new file in an unfinished folder, compared and flushed to the disk at the end of the block."""
+def file_in(folder: Path, name: str) -> Iterator[BinaryIO]:
+    """A new file in an unfinished folder, flushed to the disk at the end of the block."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("x+b") as raw:
-        stream = CheckedStream(raw, work.path / name, work.steps)
+    with path.open("xb") as stream:
         yield stream
-        stream.compare()
-        os.fsync(raw.fileno())
-
-
-def check_archive(work: Work, stream: BinaryIO) -> None:
-    """Read a ZIP archive back, each of whose files has a checksum. Raises ExportError if it differs."""
-    stream.flush()
-    work.steps.read_back()
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            for member in archive.namelist():
-                with archive.open(member) as file:
-                    while file.read(_CHUNK):
-                        work.steps.read_back()
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
-        not_as_written(work.path, str(error))
+        stream.flush()
+        os.fsync(stream.fileno())

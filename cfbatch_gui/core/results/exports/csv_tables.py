@@ -1,15 +1,14 @@
-"""Results as CSV: rankings, vectors with a column for each number, the list of near duplicates, and the
-failed rows of the user's file as they were, to be mended and sent again.
+"""Results as CSV: rankings, vectors with a column for each number, and the failed rows of the user's file as they were.
 
-With Preset.EXCEL a text that could be a formula gets an apostrophe in front, also behind others; with semicolons our
-numbers have a decimal comma.
+For Excel a text that could be a formula gets an apostrophe in front, also behind others; with semicolons our numbers
+have a decimal comma.
 """
 
 import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -17,20 +16,11 @@ import msgspec
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.schema import cells_sql
+from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql
 from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import (
-    Cell,
-    CheckedStream,
-    ExportOptions,
-    Preset,
-    Steps,
-    Work,
-    Written,
-    checked_export,
-)
+from cfbatch_gui.core.results.exports.base import Cell, Work, Written, export_file
+from cfbatch_gui.core.results.exports.people import people_columns
 from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
 from cfbatch_gui.core.results.outcomes import columns_of_file
 from cfbatch_gui.core.system.files import atomic_writer
@@ -41,39 +31,42 @@ _END = "\r\n"
 
 
 class Dialect:
-    """Encodes rows as bytes. Use a new object for each file: it counts the formulas that it marked."""
+    """Encodes rows as bytes. Use a new object for each file: it counts the formulas that it marked.
 
-    def __init__(self, options: ExportOptions) -> None:
-        self._excel = options.preset is Preset.EXCEL
-        self.separator = options.separator if self._excel else ","
+    With a separator for Excel: a byte order mark, \\r\\n, and no cell that could be taken for a formula; without one
+    for programs: comma and \\n.
+    """
+
+    def __init__(self, for_excel: str = "") -> None:
+        self._for_excel = bool(for_excel)
+        self.separator = for_excel or ","
         self.decimal_point = "," if self.separator == ";" else "."
-        self.line_end = b"\r\n" if self._excel else b"\n"
-        self.start = "\ufeff".encode() if self._excel else b""
+        self.line_end = b"\r\n" if for_excel else b"\n"
+        self.start = "\ufeff".encode() if for_excel else b""
         self.harmless: Counter[int] = Counter()  # by column, from 0
 
     def encode(self, rows: Iterable[Row]) -> bytes:
         """Whole lines. Numbers in their shortest form, None as an empty cell."""
-        return self.line_end.join([*self._lines(map(self._marked, rows) if self._excel else rows), b""])
+        lines = _Lines()
+        writer = csv.writer(lines, delimiter=self.separator, lineterminator=_END)
+        writer.writerows(map(self._marked, rows) if self._for_excel else rows)
+        return self.line_end.join([*lines.found, b""])
 
     def encode_header(self, columns: Row) -> bytes:
         """The beginning of a file."""
         return self.start + self.encode([columns])
 
-    def encode_start(self, row: Row) -> bytes:
-        """The beginning of a line: the cells and a separator after them, without a line end."""
-        return self._lines([self._marked(row) if self._excel else row])[0] + self.separator.encode()
-
     def notes(self, columns: Sequence[str]) -> dict[str, object]:
         """Notes for the manifest: the dialect, and how to undo the marking of formulas."""
         notes: dict[str, object] = {
             "csv": {
-                "encoding": "UTF-8 with byte order mark" if self._excel else "UTF-8",
+                "encoding": "UTF-8 with byte order mark" if self._for_excel else "UTF-8",
                 "separator": self.separator,
                 "line_end": self.line_end.decode(),
                 "decimal_point": self.decimal_point,
             }
         }
-        if self._excel:
+        if self._for_excel:
             notes["formulas_made_harmless"] = {
                 "mark": "'",
                 "cells": self.harmless.total(),
@@ -81,12 +74,6 @@ class Dialect:
                 "undo": "In these columns, take one ' away from a cell of one or more ' and then = + - @ tab or CR.",
             }
         return notes
-
-    def _lines(self, rows: Iterable[Row]) -> list[bytes]:
-        """Encode rows, whose formulas are marked already, as lines without line ends."""
-        lines = _Lines()
-        csv.writer(lines, delimiter=self.separator, lineterminator=_END).writerows(rows)
-        return lines.found
 
     def _marked(self, row: Row) -> list[Cell]:
         return [
@@ -108,7 +95,7 @@ class _Lines:
         self.found: list[bytes] = []
 
     def write(self, line: str) -> None:
-        self.found.append(line[:-2].encode())
+        self.found.append(line[: -len(_END)].encode())
 
 
 def _is_formula(cell: str) -> bool:
@@ -116,49 +103,21 @@ def _is_formula(cell: str) -> bool:
     return FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
 
 
-# The names of our columns where people read them; programs get them as they are in every language.
-_WORDS = tuple(
-    message(code)
-    for code in (
-        "column_query_id",
-        "column_query",
-        "column_rank",
-        "column_doc_id",
-        "column_text",
-        "column_score",
-        "column_tie_group",
-        "column_initial_rank",
-        "column_rank_change",
-        "column_label",
-        "column_external_reference",
-        "column_request_id",
-        "column_status",
-        "column_error",
-        "column_part",
-    )
-)
-
-
-def write_scores(work: Work) -> Written:
-    """Write and read back. A score is the shortest decimal that reads back as the same double."""
-    table = ScoreRows(work)
-    dialect = Dialect(work.options)
-    is_for_people = work.options.preset is Preset.EXCEL
-    columns = _headers(table.columns, work.say) if is_for_people else table.columns
-    reason = table.columns.index("error") if is_for_people and "error" in table.columns else None
+def write_scores(work: Work, *, for_excel: bool = False) -> Written:
+    """A score is the shortest decimal that reads back as the same double."""
+    headers = people_columns(work, ScoreRows(work), has_reasons=True) if for_excel else None
+    table = ScoreRows(work, work.options.columns if headers is None else tuple(headers))
+    dialect, columns = Dialect(), table.columns
+    if headers is not None:
+        dialect, columns = Dialect(work.options.separator), tuple(headers.values())
+    reason = table.columns.index("error") if for_excel and "error" in table.columns else None
     rows = 0
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         stream.write(dialect.encode_header(columns))
         for block in table.blocks():
             stream.write(dialect.encode(block if reason is None else [_said(row, reason, work.say) for row in block]))
             rows += len(block)
     return Written(rows, (work.path,), {**dialect.notes(columns), "dropped_by_top_k_or_threshold": table.dropped})
-
-
-def _headers(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
-    """Our names in the user's language, unless a column of the user's own is called so."""
-    words = [say(name) if name in _WORDS else name for name in names]
-    return [word if word not in names else name for name, word in zip(names, words, strict=True)]
 
 
 def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
@@ -167,39 +126,32 @@ def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:
 
 
 def write_vectors(work: Work) -> Written:
-    """Write and read back; each number is the shortest decimal that reads back as the same float32."""
-    is_for_people = work.options.preset is Preset.EXCEL
-    dimension = 0 if is_for_people and not work.options.has_numbers else Embeddings(work.folder).dimension
-    numbers = [f"dim_{index}" for index in range(dimension)]
-    table = VectorRows(work, reserved=numbers if is_for_people else ("id", *numbers))
-    dialect = Dialect(work.options)
-    header = table.own_columns(work.say, numbers) if is_for_people else ["id", *table.columns]
-    signs = bytes.maketrans(b",.", f"{dialect.separator}{dialect.decimal_point}".encode())
+    """Each number is the shortest decimal that reads back as the same float32."""
+    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
+    table = VectorRows(work, reserved=("id", *numbers))
+    dialect = Dialect()
 
     def line(text: EmbeddedText, decimals: bytes) -> bytes:
-        own = table.own_cells(text) if is_for_people else (table.id_of(text), *table.cells(text))
-        if not numbers:
-            return dialect.encode([own])
-        return dialect.encode_start(own) + decimals[1:-1].translate(signs) + dialect.line_end
+        own = dialect.encode([(table.id_of(text), *table.cells(text))])
+        return own.removesuffix(b"\n") + b"," + decimals[1:-1] + b"\n"
 
-    write_vector_lines(work, table, line, dialect.encode_header([*header, *numbers]))
-    return Written(table.count, (work.path,), {**dialect.notes(header), **table.notes})
+    columns = ("id", *table.columns)
+    write_vector_lines(work, table, line, dialect.encode_header((*columns, *numbers)))
+    return Written(table.count, (work.path,), {**dialect.notes(columns), **table.notes})
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], options: ExportOptions) -> int:
-    """Write a table of its own whole or not at all, and read it back; the number of its rows. Blocking. Raises
-    UserError.
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row], for_excel: str = "") -> int:
+    """Write a table whole or not at all; returns the number of its rows. `for_excel` is a separator.
+
+    Blocking. Raises UserError.
     """
-    dialect = Dialect(options)
-    count = 0
-    with atomic_writer(path) as raw:
-        stream = CheckedStream(raw, path, Steps())
+    dialect, count = Dialect(for_excel), 0
+    with atomic_writer(path) as stream:
         stream.write(dialect.encode_header(columns))
         found = iter(rows)
         while block := list(islice(found, _ROWS_AT_ONCE)):
             stream.write(dialect.encode(block))
             count += len(block)
-        stream.compare()
     return count
 
 
@@ -214,16 +166,16 @@ FROM items i JOIN requests r USING(request_no) JOIN texts t USING(text_no) {quer
 LEFT JOIN json_each(:batches) b ON b.key = CAST(r.batch AS TEXT)
 WHERE (r.state = 'failed' OR (r.state <> 'done' AND b.key IS NOT NULL)) AND {chosen}
 """
+_HAS_RAW = "SELECT EXISTS(SELECT 1 FROM raw_rows WHERE file = ?)"
 _CHOSEN = "{item} IN (SELECT value FROM json_each(:items))"
 _FAILED_ROWS = """
 SELECT p.file, p.row, p.reason, {cells}, w.raw
-FROM (SELECT file, row, item_no, reason FROM problems WHERE {left_out} AND {chosen} UNION {failed}) p
+FROM (SELECT file, row, item_no, reason FROM problems WHERE {problem} AND {chosen} UNION {failed}) p
 LEFT JOIN source_rows f ON f.file = p.file AND f.row = p.row
 LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
-_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("column_in_the_file")
 _CELLS = msgspec.json.Decoder(list[str])
 
 
@@ -231,48 +183,33 @@ _FailedRow = tuple[int, tuple[str, ...], list[str], str]  # its number, the reas
 
 
 def write_failed_rows(work: Work) -> Written:
-    """Write and read back; rows of a second file are written to `<stem>-second-file<suffix>` in the same folder.
+    """Rows of a second file go to `<stem>-second-file<suffix>` beside, or to the path where the first file has none.
 
     Raises ExportError if no row failed.
     """
-    paths = {1: work.path, 2: work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")}
-    counts, with_raw = dict.fromkeys(paths, 0), set()
-    for file in paths:
-        for *_, raw in _failed_rows(work, file):
-            counts[file] += 1
-            if raw:
-                with_raw.add(file)
-    total = sum(counts.values())
-    if not total:
+    counts = {file: sum(1 for _ in _failed_rows(work, file)) for file in (1, 2)}
+    failed = [file for file, count in counts.items() if count]
+    if not failed:
         raise ExportError(message("no_row_failed_there_is_nothing"))
-    written = [file for file, count in counts.items() if count]
-    # If only one of the two files has failed rows, they are written to the requested path.
-    names = paths if len(written) == 2 else {written[0]: work.path}
+    second = work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")
+    paths = dict(zip(failed, (work.path, second), strict=False))
     notes: dict[str, object] = {}
-    for file, path in names.items():
-        dialect = Dialect(work.options)
-        own, added = _failed_columns(work, file, has_raw=file in with_raw)
-        columns = (*own, *added)
-        with checked_export(work, path) as stream:
+    for file, path in paths.items():
+        dialect = Dialect(work.options.separator)
+        with work.folder.open(read_only=True) as database:
+            columns = list(columns_of_file(database, file))
+            width, has_raw = len(columns), database.execute(_HAS_RAW, (file,)).fetchone()[0]
+        for word in (message("row_2"), message("reason_2"), *([message("in_the_file")] if has_raw else [])):
+            name = work.say(word)
+            columns.append(next(each for each in (name + "_" * times for times in count()) if each not in columns))
+        with export_file(work, path) as stream:
             stream.write(dialect.encode_header(columns))
             for number, reasons, cells, raw in _failed_rows(work, file):
-                about: Row = (number, " ".join(map(work.say, reasons)), raw)
-                stream.write(dialect.encode([[*(cells + [""] * len(own))[: len(own)], *about[: len(added)]]]))
+                row: Row = [*(cells + [""] * width)[:width], number, " ".join(map(work.say, reasons)), raw]
+                stream.write(dialect.encode([row[: len(columns)]]))
                 work.steps.wrote(1)
         notes[path.name] = {"source": f"file {file}", "rows": counts[file], **dialect.notes(columns)}
-    return Written(total, tuple(names.values()), notes)
-
-
-def _failed_columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[str], Sequence[str]]:
-    """The file's columns and those behind them, which get "_" added until they differ."""
-    with work.folder.open(read_only=True) as database:
-        names = columns_of_file(database, file)
-    ours = []
-    for name in map(work.say, (*_COLUMNS, *((_IN_THE_FILE,) if has_raw else ()))):
-        while name in names:
-            name += "_"  # noqa: PLW2901  # until it is unused
-        ours.append(name)
-    return names, ours
+    return Written(sum(counts.values()), tuple(paths.values()), notes)
 
 
 def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
@@ -286,13 +223,13 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
         item="NULL" if is_ranking else "i.item_no",
     )
     batches = msgspec.json.encode({str(number): stored(reason) for number, reason in work.job.failed_batches.items()})
-    values = {"batches": batches.decode(), "file": file}
+    values = {"batches": batches.decode(), "file": file, "problem": work.options.problem}
     if items is not None:
         values["items"] = str(sorted(items))
     statement = _FAILED_ROWS.format(
         failed=failed,
         cells=cells_sql(),
-        left_out=schema.LEFT_OUT,
+        problem="kind = :problem" if work.options.problem else LEFT_OUT,
         chosen="TRUE" if items is None else _CHOSEN.format(item="item_no"),
     )
     with work.folder.open(read_only=True) as database:

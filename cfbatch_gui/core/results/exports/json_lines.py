@@ -2,29 +2,24 @@
 
 import msgspec
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written, checked_export
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written, export_file
 from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows, write_vector_lines
 
 _OF_QUERY = ("query_id", "query")
 _OF_CONTEXT = frozenset((*COLUMNS, PART, SOURCE_JOB)).difference(_OF_QUERY)
 
 
-def write(work: Work) -> Written:
-    """Write and read back; numbers are the shortest decimals that read back as the same double (scores) or float32."""
-    return _write_rankings(work) if work.job.kind is Kind.RANK else _write_embeddings(work)
-
-
-def _write_rankings(work: Work) -> Written:
-    table = ScoreRows(work)
+def write_rankings(work: Work) -> Written:
+    """Scores are the shortest decimals that read back as the same double."""
+    table = ScoreRows(work, work.options.columns)
     encode = msgspec.json.Encoder().encode
     # The columns of a query are written once. The user's columns are in an object of their own: they may have any name.
     of_query = [(name, index) for index, name in enumerate(table.columns) if name in _OF_QUERY]
     of_context = [(name, index) for index, name in enumerate(table.columns) if name in _OF_CONTEXT]
     own = [(table.own_names[name], index) for index, name in enumerate(table.columns) if name in table.own_names]
     lines = 0
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         for lines, (query, rows) in enumerate(table.by_query(), 1):  # noqa: B007
             found: list[dict[str, object]] = []
             for row in rows:
@@ -35,7 +30,8 @@ def _write_rankings(work: Work) -> Written:
     return Written(lines, (work.path,), {"dropped_by_top_k_or_threshold": table.dropped})
 
 
-def _write_embeddings(work: Work) -> Written:
+def write_vectors(work: Work) -> Written:
+    """Numbers are the shortest decimals that read back as the same float32."""
     table = VectorRows(work)
     encode = msgspec.json.Encoder().encode
 

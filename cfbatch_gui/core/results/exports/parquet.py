@@ -6,34 +6,20 @@ arro3 panics when a callback raises, so the sink keeps the first exception, whic
 import io
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import IO, Any, cast
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings, UnitVectors, unit_vectors
-from cfbatch_gui.core.results.exports.base import CheckedStream, Steps, Work, Written, command, not_as_written
+from cfbatch_gui.core.results.exports.base import Steps, Work, Written, command, export_file
 from cfbatch_gui.core.results.exports.rows import ScoreRows, VectorRows
 from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map
-from cfbatch_gui.core.system.files import atomic_writer
 
 _ROWS_AT_ONCE = 8192  # in a row group, which arro3 holds in memory: 32 MB for vectors of 1,024 numbers
 _FIXED = ("id", "text", "vector")
-
-
-def write(work: Work) -> Written:
-    """Write, compare the bytes of the file with those written, and check the schema in its footer."""
-    _check_installed()
-    return _write_rankings(work) if work.job.kind is Kind.RANK else _write_vectors(work)
-
-
-def write_with_map(work: Work) -> Written:
-    """Write vectors with their coordinates on the map and their neighbours, for Embedding Atlas; see `atlas`."""
-    _check_installed()
-    return _write_vectors(work, for_atlas=True)
 
 
 def _check_installed() -> None:
@@ -44,7 +30,9 @@ def _check_installed() -> None:
         raise ExportError(message("parquet_needs_part_program_is_not"), detail=str(error)) from error
 
 
-def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
+def write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
+    """`for_atlas` adds coordinates on the map and neighbours, for Embedding Atlas; see `_atlas_columns`."""
+    _check_installed()
     from arro3.core import Array, DataType, Field, RecordBatch, Schema, fixed_size_list_array
 
     table = VectorRows(work, reserved=(*_FIXED, *NAMES), has_text_column=True)
@@ -74,10 +62,11 @@ def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
     return Written(rows, (work.path,), notes, command("embedding-atlas", str(work.path), *options, "--text", "text"))
 
 
-def _write_rankings(work: Work) -> Written:
+def write_rankings(work: Work) -> Written:
+    _check_installed()
     from arro3.core import Array, DataType, Field, RecordBatch, Schema
 
-    table = ScoreRows(work)
+    table = ScoreRows(work, work.options.columns)
     kinds = {"utf8": DataType.utf8(), "int64": DataType.int64(), "float64": DataType.float64()}
     types = [kinds[kind] for kind in table.kinds]
     schema = Schema([Field(name, kind) for name, kind in zip(table.columns, types, strict=True)])
@@ -95,10 +84,9 @@ def _write_rankings(work: Work) -> Written:
 
 def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:
     from arro3.core import RecordBatchReader
-    from arro3.io import read_parquet, write_parquet
+    from arro3.io import write_parquet
 
-    with atomic_writer(work.path) as raw:
-        stream = CheckedStream(raw, work.path, work.steps)
+    with export_file(work) as stream:
         sink = _ArrowSink(stream)
         write_parquet(
             RecordBatchReader.from_batches(schema, sink.until_failure(batches)),  # which asks for one after the other
@@ -110,23 +98,13 @@ def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:
         )
         if sink.failure is not None:
             raise sink.failure
-        stream.compare()
-        try:
-            # By path, not by file object: arro3 then reads without calling Python.
-            found = read_parquet(raw.name)
-        except Exception as error:  # noqa: BLE001  # the exceptions of arro3 have no common base class
-            not_as_written(work.path, str(error))
-        if found.schema.names != schema.names or found.schema.types != schema.types:
-            not_as_written(work.path, "other columns")
-        del found  # it has the file open, which Windows does not rename
-        work.end()
     return sink.rows
 
 
 class _ArrowSink(io.RawIOBase):
     """The file object that arro3 writes to. After a failure it accepts and discards all data."""
 
-    def __init__(self, stream: CheckedStream) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
         self._stream = stream
         self.failure: BaseException | None = None
@@ -198,7 +176,7 @@ def _atlas_columns(work: Work, table: VectorRows) -> tuple[dict[str, Any], dict[
     from arro3.core import Array, DataType, Field, list_array, struct_array
 
     embeddings = Embeddings(work.folder, work.job.failed_batches)
-    kept = cached_map(work.folder, embeddings)
+    kept = cached_map(work.folder, unit_vectors(embeddings))
     found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
     point_of = dict(zip(found.item_numbers.tolist(), found.points.tolist(), strict=True))
     points = [point_of.get(item, _NOWHERE) for item in table.item_numbers.tolist()]

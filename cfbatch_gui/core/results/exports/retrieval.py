@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Work, Written, checked_export, checked_file, slug
+from cfbatch_gui.core.results.exports.base import Work, Written, export_file, file_in, slug
 from cfbatch_gui.core.results.exports.rows import by_query, keeps
 from cfbatch_gui.core.results.labels import NO_LABEL, label_grades, read_outside_grades, read_unusable_labels
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, RetrievalIds
@@ -36,11 +36,11 @@ def _document(ids: RetrievalIds, context: RankedContext) -> str:
 
 
 def write_run(work: Work) -> Written:
-    """Write and read back, a document once a query by its better rank. Raises ExportError if nothing is left."""
+    """A document stands once a query, by its better rank. Raises ExportError if nothing is left."""
     ids = RetrievalIds(work.folder)
     tag = f"cfbatch-{slug(work.job.model.rsplit('/')[-1], 'run')}"
     rows = dropped = repeated = lowered = 0
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         for query, contexts in _queries(work, ids):
             scored = [context for context in contexts if context.score is not None]
             kept = [context for context in scored if keeps(context, work.options)]
@@ -123,13 +123,13 @@ def check_labels(work: Work) -> str:
 
 
 def write_qrels(work: Work, *, header: str = "", form: str = "{} 0 {} {}\n") -> Written:
-    """Write a line for each judgement, by default trec_eval's; read back. Raises ExportError without usable labels."""
+    """Write a line for each judgement, by default trec_eval's. Raises ExportError without usable labels."""
     if reason := check_labels(work):
         raise ExportError(message("reason_nothing_was_written", reason=reason))
     ids = RetrievalIds(work.folder)
     judged = _Judged(work, ids)
     rows = repeated = 0
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         stream.write(header.encode())
         for query, every in _queries(work, ids):
             found, again = judged.of(query, [each for each in every if work.options.has_item(each.item_no)])
@@ -150,7 +150,7 @@ _NAMES = (_CORPUS, _QUERIES, _QRELS, _TOP_RANKED)
 
 
 def write_beir_folder(work: Work) -> Written:
-    """Write and read back; the corpus has every text. Raises ExportError for one id of two texts."""
+    """The corpus has every text. Raises ExportError for one id of two texts."""
     no_labels = check_labels(work)
     ids = RetrievalIds(work.folder)
     judged = _Judged(work, ids)
@@ -160,7 +160,7 @@ def write_beir_folder(work: Work) -> Written:
     with atomic_folder(work.path, _NAMES.__contains__) as folder:
         with ExitStack() as stack:
             names = (_CORPUS, _QUERIES, _TOP_RANKED, *(() if no_labels else (_QRELS,)))
-            files = {name: stack.enter_context(checked_file(folder, name, work)) for name in names}
+            files = {name: stack.enter_context(file_in(folder, name)) for name in names}
             if not no_labels:
                 files[_QRELS].write(BEIR_HEADER.encode())
             for query, every in _queries(work, ids):

@@ -7,7 +7,7 @@ have one, with the shortest decimals that read back as the same float32.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import chain, compress, groupby, islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 import msgspec
 import numpy as np
@@ -15,21 +15,20 @@ import orjson
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, restored
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import (
     PART,
     REQUEST_ID,
     SOURCE_JOB,
     Cell,
     ExportOptions,
-    Preset,
     Work,
-    checked_export,
+    export_file,
     indices_of,
 )
 from cfbatch_gui.core.results.outcomes import (
@@ -109,22 +108,20 @@ class _Rows:
 
 
 class ScoreRows(_Rows):
-    """The rows of one export of a ranking.
+    """The rows of one export of a ranking, with these columns or all.
 
     `kinds` are "utf8", "int64" or "float64", `own_names` map to the file's names, `dropped` counts what top k and
-    threshold drop. Raises UsageError for columns that do not exist, or none.
+    threshold drop. Raises UsageError for columns that do not exist.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, columns: Sequence[str] | None = None) -> None:
         super().__init__(work, Kind.RANK)
         ours = self._ours
         self._rankings = Rankings(work.folder, work.job.failed_batches, reserved=ours)
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
         everything = ours + own
-        indices = indices_of(work.options.columns, everything)
-        if not indices:
-            raise UsageError(message("choose_least_one_column_nothing_was"))
+        indices = indices_of(columns, everything)
         self._picked = None if indices == tuple(range(len(everything))) else _picker(indices)
         self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
         self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
@@ -136,21 +133,16 @@ class ScoreRows(_Rows):
         for contexts in self._rankings.blocks():
             yield self._chosen([self._row(context) for context in self._kept(contexts)])
             self._steps.wrote(len(contexts))
-        for skipped in self._skipped():
-            yield self._chosen([row for _, row in skipped])
-            self._steps.wrote(len(skipped))
+        yield from self._in_blocks(self._skipped())
 
     def in_file_order(self) -> Iterator[list[Row]]:
         """The rows of `blocks`, each where it is in the user's file; those beyond the limits without their figures."""
         contexts = chain.from_iterable(self._rankings.blocks_in_file_order())
-        kept = ((each.row, self._row(self._limited(each))) for each in contexts if self._options.has_item(each.item_no))
-        skipped = chain.from_iterable(self._skipped())
+        kept = (self._limited(each) for each in contexts if self._options.has_item(each.item_no))
         with self._folder.open(read_only=True) as database:
             is_long = schema.metadata_value(database, "layout") == Layout.LONG
-        rows = merge(kept, skipped, key=itemgetter(0)) if is_long else chain(kept, skipped)
-        while block := [row for _, row in islice(rows, _ROWS_AT_ONCE)]:
-            yield self._chosen(block)
-            self._steps.wrote(len(block))
+        rows = merge(kept, self._skipped(), key=attrgetter("row")) if is_long else chain(kept, self._skipped())
+        return self._in_blocks(rows)
 
     def by_query(self) -> Iterator[tuple[Row, list[Row]]]:
         """For each query with contexts: the row of the first one, and the kept rows."""
@@ -180,7 +172,7 @@ class ScoreRows(_Rows):
         job, request = self._source(context.reference, context.batch)
         row: tuple[Cell, ...] = (
             context.query_id, context.query, context.rank, context.id, context.text, context.score,
-            context.tie_group or None, context.initial_rank, context.rank_change,
+            context.tie_group or None, context.initial_rank or None, context.rank_change,
             context.label, "" if context.reference in self._origins else context.reference, request,
             context.status._value_, context.error,
         )  # fmt: skip
@@ -190,11 +182,26 @@ class ScoreRows(_Rows):
             row = (*row, job)
         return row + context.cells
 
-    def _skipped(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows that were never sent, with their numbers."""
+    def _in_blocks(self, contexts: Iterator[RankedContext]) -> Iterator[list[Row]]:
+        while block := [self._row(each) for each in islice(contexts, _ROWS_AT_ONCE)]:
+            yield self._chosen(block)
+            self._steps.wrote(len(block))
+
+    def _skipped(self) -> Iterator[RankedContext]:
+        """The rows that were never sent, each cell under the column of its role."""
         if self._options.items is not None:
             return
-        shape = _skipped_shape(self._folder, (*(None,) * self._has_part, *("",) * self._has_source))
+        with self._folder.open(read_only=True) as database:
+            kept = columns_of_rankings(database)
+            is_long = schema.metadata_value(database, "layout") == Layout.LONG
+            ids, labels, texts = (
+                [column_of(database, file, *roles) for file in (1, 2)]
+                for roles in ((Role.ID,), (Role.LABEL,), (Role.CONTEXT, Role.TEXT))
+            )
+            query = column_of(database, 1, Role.QUERY)
+        # Ids and labels in the first file are the context's only if the row is a pair; else they are the query's.
+        first = (None, query, ids[0], texts[0], labels[0]) if is_long else (ids[0], query, None, texts[0], None)
+        indices = {1: first, 2: (None, None, ids[1], texts[1], labels[1])}
         last = 0
         while True:
             with self._folder.open(read_only=True) as database:
@@ -202,36 +209,19 @@ class ScoreRows(_Rows):
             if not found:
                 return
             last = found[-1][0]
-            yield [(row, shape(file, row, *rest)) for _, file, row, *rest in found]
-
-
-def _skipped_shape(folder: JobFolder, empty: Row) -> Callable[[int, int, str, str | None], Row]:
-    """A function that makes an output row of a row that was never sent: each cell under the column of its role."""
-    with folder.open(read_only=True) as database:
-        kept = columns_of_rankings(database)
-        is_long = schema.metadata_value(database, "layout") == Layout.LONG
-        ids, labels, texts = (
-            [column_of(database, file, *roles) for file in (1, 2)]
-            for roles in ((Role.ID,), (Role.LABEL,), (Role.CONTEXT, Role.TEXT))
-        )
-        query = column_of(database, 1, Role.QUERY)
-    # Ids and labels in the first file are the context's only if the row is a pair; otherwise they are the query's.
-    first = (None, query, ids[0], texts[0], labels[0]) if is_long else (ids[0], query, None, texts[0], None)
-    indices = {1: first, 2: (None, None, ids[1], texts[1], labels[1])}
-
-    def row(file: int, number: int, reason: str, stored: str | None) -> Row:
-        cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
-        query_id, query, doc_id, text, label = (
-            cells[index] if index is not None and index < len(cells) else "" for index in indices[file]
-        )
-        where = _ROW if file == 1 else _ROW_OF_SECOND
-        return (
-            query_id, query, None, doc_id, text, None, None, None, None, label, "", "", Status.SKIPPED.value,
-            where.filled(number=number, reason=restored(reason)), *empty,
-            *kept.cells(stored if file == 1 else None, stored if file == 2 else None),
-        )  # fmt: skip
-
-    return row
+            for _, file, number, reason, stored in found:
+                cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
+                query_id, query_text, text_id, text, label = (
+                    cells[index] if index is not None and index < len(cells) else "" for index in indices[file]
+                )
+                where = _ROW if file == 1 else _ROW_OF_SECOND
+                yield RankedContext(
+                    *(0, 0, query_id, query_text, None, False, 0, None, text, text_id, label, 0, None, number),
+                    kept.cells(stored if file == 1 else None, stored if file == 2 else None),
+                    Status.SKIPPED,
+                    where.filled(number=number, reason=restored(reason)),
+                    *("", 0),
+                )
 
 
 def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:
@@ -241,12 +231,6 @@ def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:
 
 
 BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
-_MANY_BYTES = 2_000_000
-_IDS_AT_ONCE = 50_000
-_IDS = """
-SELECT iif(?, t.text_id, t.row) FROM items i JOIN texts t USING(text_no)
-WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
-"""
 
 
 class VectorRows(_Rows):
@@ -316,9 +300,14 @@ class VectorRows(_Rows):
 
         Raises ExportError for a vector that is not finite.
         """
-        for start, there, vectors in self._finite_blocks(BLOCK):
+        for start, there, vectors in self._embeddings.vector_blocks(self._present, BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
-            yield [page[index] for index in there], vectors
+            texts = [page[index] for index in there]
+            wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+            if len(wrong):
+                raise ExportError(message("vector_row_row_holds_value_is", row=texts[wrong[0]].row))
+            yield texts, vectors
+            self._steps.wrote(len(texts))
 
     def lines(self, *, has_numbers: bool = True) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
         """`blocks`, each vector as in `vector_texts`, or as an empty one."""
@@ -335,40 +324,13 @@ class VectorRows(_Rows):
             page = self._embeddings.page(start, start + BLOCK)
             yield list(compress(page, self._present[start : start + BLOCK].tolist()))
 
-    def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, in larger blocks."""
-        size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
-        return (vectors for _, _, vectors in self._finite_blocks(size))
-
-    def _finite_blocks(self, size: int) -> Iterator[VectorBlock]:
-        done = 0
-        for block in self._embeddings.vector_blocks(self._present, size):
-            wrong = np.flatnonzero(~np.isfinite(block[2]).all(axis=1))
-            if len(wrong):
-                raise ExportError(message("vector_row_row_holds_value_is", row=self.row_of(done + int(wrong[0]))))
-            yield block
-            done += len(block[2])
-            self._steps.wrote(len(block[2]))
-
-    def ids(self) -> Iterator[list[str]]:
-        """The ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
-        for start in range(0, len(self._present), _IDS_AT_ONCE):
-            with self._folder.open(read_only=True) as database:
-                found = database.execute(_IDS, (self._embeddings.has_ids, start + 1, start + _IDS_AT_ONCE)).fetchall()
-            yield [str(name) for (name,) in compress(found, self._present[start : start + _IDS_AT_ONCE].tolist())]
-
-    def row_of(self, index: int) -> int:
-        """The row of the file that the text has whose vector is that of this index in the export."""
-        return self._embeddings.texts([int(self.item_numbers[index])])[0].row
-
 
 def write_vector_lines(
     work: Work, table: VectorRows, line: Callable[[EmbeddedText, bytes], bytes], start: bytes = b""
 ) -> None:
-    has_numbers = work.options.has_numbers or work.options.preset is Preset.PROGRAMS
-    with checked_export(work) as stream:
+    with export_file(work) as stream:
         stream.write(start)
-        for block in table.lines(has_numbers=has_numbers):
+        for block in table.lines():
             stream.write(b"".join([line(text, decimals) for text, decimals in block]))
 
 

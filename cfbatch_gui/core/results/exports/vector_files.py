@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, BinaryIO
 
 import msgspec
 import numpy as np
@@ -25,17 +24,8 @@ import numpy as np
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.exports.base import (
-    CheckedStream,
-    Work,
-    Written,
-    check_archive,
-    checked_file,
-    command,
-    not_as_written,
-    slug,
-)
-from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows
+from cfbatch_gui.core.results.exports.base import Work, Written, command, export_file, file_in, slug
+from cfbatch_gui.core.results.exports.rows import VectorRows
 from cfbatch_gui.core.system.files import atomic_folder, atomic_writer
 from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
@@ -48,27 +38,19 @@ from cfbatch_gui.core.workers_ai.limits import (
 
 
 def write_array(work: Work) -> Written:
-    """Write and read back: the numbers as they are."""
     ids_path = work.path.with_suffix(".ids.txt")
     table = VectorRows(work)
     # The inner file is moved to its final path first: a new array always has its ids.
-    with atomic_writer(work.path) as raw, atomic_writer(ids_path) as raw_ids:
-        numbers, ids = CheckedStream(raw, work.path, work.steps), CheckedStream(raw_ids, ids_path, work.steps)
+    with atomic_writer(work.path) as numbers, atomic_writer(ids_path) as ids:
         numbers.write(_header(table))
-        for vectors in table.vector_blocks():
+        for texts, vectors in table.blocks():
             numbers.write(vectors.tobytes())
-        written = 0
-        for names in table.ids():
-            lines = "".join([f"{name}\n" for name in names])
-            if "\r" in lines or lines.count("\n") != len(names):
-                index = next(index for index, name in enumerate(names) if "\n" in name or "\r" in name)
-                raise ExportError(
-                    message("id_row_row_line_break_name", row=table.row_of(written + index), name=ids_path.name)
-                )
-            ids.write(lines.encode())
-            written += len(names)
-        numbers.compare()
-        ids.compare()
+            for text in texts:
+                name = table.id_of(text)
+                if "\n" in name or "\r" in name:
+                    raise ExportError(message("id_row_row_line_break_name", row=text.row, name=ids_path.name))
+                ids.write(f"{name}\n".encode())
+        numbers.flush()  # a disk that is full says so before the ids have their name
         work.end()
     return Written(table.count, (work.path, ids_path), {**table.notes, "ids_file": ids_path.name})
 
@@ -81,42 +63,27 @@ def _header(table: VectorRows) -> bytes:
     return start.getvalue()
 
 
-_MOST_ID_BYTES = 1_000_000_000
-_IDS_AT_ONCE = 10_000
+_MOST_ID_BYTES = 200_000_000
 
 
 def write_archive(work: Work) -> Written:
-    """Write and read back.
-
-    Raises ExportError for ids of more than `_MOST_ID_BYTES` together, or one that ends with NUL.
-    """
+    """Raises ExportError for ids of more than `_MOST_ID_BYTES` together, or one that ends with NUL."""
     table = VectorRows(work)
     ids: list[str] = []
-    with atomic_writer(work.path) as stream:
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-            with archive.open("vectors.npy", "w", force_zip64=True) as member:
-                member.write(_header(table))
-                for texts, vectors in table.blocks():
-                    member.write(vectors.tobytes())
-                    ids += [table.id_of(text) for text in texts]
-            with archive.open("ids.npy", "w", force_zip64=True) as member:
-                _write_ids(member, ids)
-        check_archive(work, stream)
-        work.end()
+    with export_file(work) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        with archive.open("vectors.npy", "w", force_zip64=True) as member:
+            member.write(_header(table))
+            for texts, vectors in table.blocks():
+                member.write(vectors.tobytes())
+                ids += [table.id_of(text) for text in texts]
+        longest = max(map(len, ids), default=1)
+        if longest * 4 * len(ids) > _MOST_ID_BYTES:
+            raise ExportError(message("id_longest_characters_numpy_archive_makes", longest=longest))
+        if any(identifier.endswith("\0") for identifier in ids):
+            raise ExportError(message("id_ends_nul_character_numpy_archive"))
+        with archive.open("ids.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array(member, np.array(ids, dtype=str), allow_pickle=False)
     return Written(len(ids), (work.path,), table.notes)
-
-
-def _write_ids(member: IO[bytes], ids: list[str]) -> None:
-    longest = max(1, max(map(len, ids), default=1))
-    if longest * 4 * len(ids) > _MOST_ID_BYTES:
-        raise ExportError(message("id_longest_characters_numpy_archive_makes", longest=longest))
-    if any(identifier.endswith("\0") for identifier in ids):
-        raise ExportError(message("id_ends_nul_character_numpy_archive"))
-    np.lib.format.write_array_header_1_0(
-        member, {"descr": f"<U{longest}", "fortran_order": False, "shape": (len(ids),)}
-    )
-    for start in range(0, len(ids), _IDS_AT_ONCE):
-        member.write(np.array(ids[start : start + _IDS_AT_ONCE], dtype=f"<U{longest}").tobytes())
 
 
 _TABLE, _METADATA, _CONFIG = "vectors.tsv", "metadata.tsv", "projector_config.json"
@@ -126,7 +93,7 @@ _BREAKS = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\x0
 
 
 def write_projector(work: Work) -> Written:
-    """Write and read back, with blanks for tabs and line breaks."""
+    """Tabs and line breaks become blanks."""
     table = VectorRows(work, reserved=("id", "text"), has_text_column=True)
     names = ("id", "text", *table.columns)
     header = [name.translate(_BREAKS) or f"column {index}" for index, name in enumerate(names, 1)]
@@ -139,9 +106,9 @@ def write_projector(work: Work) -> Written:
     changed = 0
     with atomic_folder(work.path, _PROJECTOR_FILES.__contains__) as folder:
         with (
-            checked_file(folder, _TABLE, work) as vectors_file,
-            checked_file(folder, _METADATA, work) as metadata_file,
-            checked_file(folder, _CONFIG, work) as config_file,
+            file_in(folder, _TABLE) as vectors_file,
+            file_in(folder, _METADATA) as metadata_file,
+            file_in(folder, _CONFIG) as config_file,
         ):
             metadata_file.write("\t".join(header).encode() + b"\n")
             for block in table.lines():
@@ -164,7 +131,7 @@ _VECTORIZE_FILES = re.compile(r"vectors-\d{4,}\.ndjson")
 
 
 def write_vectorize(work: Work) -> Written:
-    """Write and read back, changing what Vectorize would refuse. Raises ExportError for an id that comes twice."""
+    """What Vectorize would refuse is changed. Raises ExportError for an id that comes twice."""
     table = VectorRows(work, reserved=("text", "original_id"), has_text_column=True)
     if table.dimension > MAX_INDEX_DIMENSIONS or table.count > MAX_INDEX_VECTORS:
         raise ExportError(
@@ -212,7 +179,7 @@ def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str
             if not left or len(line) > size:
                 stack.close()
                 names.append(f"vectors-{len(names) + 1:04}.ndjson")
-                file = stack.enter_context(checked_file(folder, names[-1], work))
+                file = stack.enter_context(file_in(folder, names[-1]))
                 left, size = MAX_UPLOAD_VECTORS, MAX_UPLOAD_BYTES
             file.write(line)
             left, size = left - 1, size - len(line)
@@ -268,14 +235,12 @@ _MIGRATIONS = (
     "m001_create_tables", "m002_foreign_key", "m003_add_updated", "m004_store_content_hash", "m005_add_content_blob",
 )  # fmt: skip
 _LlmRow = tuple[str, bytes, str, bytes, str | None, int]
-_SELECT_LLM = "SELECT id, embedding, content, content_hash, metadata, updated FROM embeddings ORDER BY rowid"
 
 
 def write_llm(work: Work) -> Written:
-    """Write and read back. `updated` is when the job was sent. Raises ExportError for an id that comes twice."""
+    """`updated` is when the job was sent. Raises ExportError for an id that comes twice."""
     table = VectorRows(work, has_text_column=True)
     collection = slug(work.job.name, "texts")
-    written, read = hashlib.blake2b(), hashlib.blake2b()  # of all rows, in the memory of one
     updated = int(work.job.sent_at)
     first = ""
 
@@ -283,48 +248,34 @@ def write_llm(work: Work) -> Written:
         nonlocal first
         for texts, vectors in table.blocks():
             for text, vector in zip(texts, vectors.astype("<f4", copy=False), strict=True):
-                named = dict(zip(table.columns, table.cells(text), strict=True))
+                key, named = table.key_of(text), dict(zip(table.columns, table.cells(text), strict=True))
                 metadata = json.dumps(named, ensure_ascii=False) if named else None
                 digest = hashlib.md5(text.text.encode(), usedforsecurity=False).digest()
-                row = (table.key_of(text), vector.tobytes(), text.text, digest, metadata, updated)
-                first = first or row[0]
-                written.update(msgspec.msgpack.encode(row))
-                yield row
+                first = first or key
+                yield key, vector.tobytes(), text.text, digest, metadata, updated
 
-    with atomic_writer(work.path) as stream:
+    with export_file(work) as stream:
         try:
-            _fill_llm(stream, collection, work.job.model, updated, rows())
-            with closing(sqlite3.connect(stream.name)) as database:
-                for number, row in enumerate(database.execute(_SELECT_LLM), 1):
-                    read.update(msgspec.msgpack.encode(row))
-                    if number % BLOCK == 0:
-                        work.steps.read_back(min(1.0, number / table.count))
-                (sound,) = database.execute("PRAGMA integrity_check").fetchone()
-        except sqlite3.DatabaseError as error:
-            not_as_written(work.path, str(error))
-        if sound != "ok" or written.digest() != read.digest():
-            not_as_written(work.path, f"{sound}, or other values")
-        work.end()
+            _fill_llm(stream.name, collection, work.job.model, updated, rows())
+        except sqlite3.IntegrityError as error:
+            raise ExportError(message("id_comes_twice_collection_keeps_one"), detail=str(error)) from error
+        except sqlite3.OperationalError as error:
+            # SQLite does not report the cause: bytes behind the end raise the OSError of a full disk.
+            stream.seek(0, os.SEEK_END)
+            stream.write(b"\0" * (1 << 20))
+            stream.flush()
+            raise ExportError(message("sqlite_file_could_not_be_written"), detail=str(error)) from error
     notes = {**table.notes, "collection": collection}
     return Written(table.count, (work.path,), notes, command("llm", "similar", collection, first, "-d", str(work.path)))
 
 
-def _fill_llm(stream: BinaryIO, collection: str, model: str, updated: int, rows: Iterator[_LlmRow]) -> None:
+def _fill_llm(path: str, collection: str, model: str, updated: int, rows: Iterator[_LlmRow]) -> None:
     """Fill the unfinished file, without a journal: after a failure the file is deleted anyway."""
     when = str(datetime.fromtimestamp(updated, UTC))
     migration = "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES('llm.embeddings', ?, ?)"
-    try:
-        with closing(sqlite3.connect(stream.name, isolation_level=None)) as database:
-            database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {_LLM_TABLES}")
-            database.executemany(migration, ((name, when) for name in _MIGRATIONS))
-            database.execute("INSERT INTO collections VALUES(1, ?, ?)", (collection, model))
-            database.executemany("INSERT INTO embeddings VALUES(1, ?, ?, ?, NULL, ?, ?, ?)", rows)
-            database.execute("COMMIT")
-    except sqlite3.IntegrityError as error:
-        raise ExportError(message("id_comes_twice_collection_keeps_one"), detail=str(error)) from error
-    except sqlite3.OperationalError as error:
-        # SQLite does not report the cause: bytes behind the end raise the OSError of a full disk.
-        stream.seek(0, os.SEEK_END)
-        stream.write(b"\0" * (1 << 20))
-        stream.flush()
-        raise ExportError(message("sqlite_file_could_not_be_written"), detail=str(error)) from error
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {_LLM_TABLES}")
+        database.executemany(migration, ((name, when) for name in _MIGRATIONS))
+        database.execute("INSERT INTO collections VALUES(1, ?, ?)", (collection, model))
+        database.executemany("INSERT INTO embeddings VALUES(1, ?, ?, ?, NULL, ?, ?, ?)", rows)
+        database.execute("COMMIT")

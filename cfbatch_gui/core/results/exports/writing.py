@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -102,7 +102,6 @@ def export(
     target: Target | None = None,
     *,
     options: ExportOptions | None = None,
-    keeps_manifest: bool = True,
     connection: str = "",
     say: Callable[[str], str] = str,
     progress: Progress | None = None,
@@ -115,7 +114,8 @@ def export(
     raise; `note` is added to the manifest. Raises UsageError, ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, job.kind)
-    options = _checked(job, target, options or ExportOptions())
+    options = options or ExportOptions()
+    _check(job, target, options)
     check_stored(folder, job.stored_batches)
     with folder.open(read_only=True) as database:
         counts = count_items(database, job.failed_batches)
@@ -124,7 +124,6 @@ def export(
     steps = Steps(counts.items + counts.skipped, progress)
 
     def end() -> None:
-        steps.read_back(1.0)
         remove_manifest(path)
 
     work = Work(folder, job, path, options, steps, end, say, connection)
@@ -132,22 +131,20 @@ def export(
     # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
     is_beside = not target.is_for_people or _has_marks(written.notes)
     manifest = manifest_path(path) if is_beside else folder.path / "exports" / manifest_path(path).name
-    if keeps_manifest or is_beside:
-        manifest.parent.mkdir(exist_ok=True)
-        section = {
-            "format": target.name,
-            "files": [
-                file.relative_to(path).as_posix() if path in file.parents else file.name for file in written.files
-            ],
-            "rows": written.rows,
-            "complete": counts.is_complete,
-            "top_k": options.top_k,
-            "threshold": options.threshold,
-            "chosen": None if options.items is None else len(options.items),
-            **(note or {}),
-            **written.notes,
-        }
-        write_atomically(manifest, _manifest(work, counts, section, clock()))
+    manifest.parent.mkdir(exist_ok=True)
+    section = {
+        "format": target.name,
+        "files": [file.relative_to(path).as_posix() if path in file.parents else file.name for file in written.files],
+        "rows": written.rows,
+        "complete": counts.is_complete,
+        "top_k": options.top_k,
+        "threshold": options.threshold,
+        "chosen": None if options.items is None else len(options.items),
+        **({"order": "of the file"} if options.in_own_order and target.is_workbook else {}),
+        **(note or {}),
+        **written.notes,
+    }
+    write_atomically(manifest, _manifest(work, counts, section, clock()))
     return Exported(path, target.name, written.rows, manifest, written.files, counts, written.next_command)
 
 
@@ -157,7 +154,7 @@ def _has_marks(notes: Mapping[str, object]) -> bool:
     return any(isinstance(each, dict) and each["cells"] for each in found)
 
 
-def _checked(job: Job, target: Target, options: ExportOptions) -> ExportOptions:
+def _check(job: Job, target: Target, options: ExportOptions) -> None:
     if job.kind is not target.kind:
         raise UsageError(
             message(
@@ -170,4 +167,5 @@ def _checked(job: Job, target: Target, options: ExportOptions) -> ExportOptions:
         raise UsageError(message("top_k_must_be_1_or"))
     if options.separator not in _SEPARATORS:
         raise UsageError(message("list_separator_must_be_comma_semicolon"))
-    return options if target.preset is None else replace(options, preset=target.preset)
+    if job.kind is Kind.RANK and options.columns == ():
+        raise UsageError(message("choose_least_one_column_nothing_was"))
