@@ -23,13 +23,13 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.messages import Message
 from cfbatch_gui.core.workers_ai.transport import What
 from tests.core.faults.conftest import FaultBench, Open, wrong_results
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import Arrival
 from tests.support.practice import accepted
-from tests.support.sentences import code_of
 
 HANGS_AFTER = 60.0  # seconds
 LATE = {"stall_at_accept", "stall_in_body", "stall", "stall_in_reply", "drip"}  # a short deadline ends them
@@ -181,7 +181,7 @@ def hasty(row: Row, what: What) -> What | None:
 
 def check_sentences(said: set[str], row: Row) -> None:
     assert bool(said) == (row.check is not None)
-    assert all(map(code_of, said)), said
+    assert all(isinstance(each, Message) for each in said), said
 
 
 def check(bench: FaultBench, job: Job, row: Row, ending: Ending) -> None:
