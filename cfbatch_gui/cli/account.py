@@ -1,12 +1,11 @@
 """`cfbatch account`: the jobs that the user's account collects."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call, ExitStatus, agreed, listed
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, has_copies
@@ -21,8 +20,8 @@ EXAMPLES = """
 """
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action
     listing = command("list", tr("list the jobs in your account, whichever computer sent them"), _list)
     listing.add_options("--json  print one JSON object")
     taking = command("take-over", tr("fetch a job here that another computer has sent"), _take_over)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from cfbatch_gui.cli.console import (
     status_of_error,
     table,
 )
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -48,9 +49,9 @@ _RESULTS = {
 }
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.set_defaults(act=_list, json=False)
-    command = Actions(parser, parents, required=False).add
+    command = partial(parser.add_action, required=False)
     listing = command("list", tr("list all connections; so does no action at all"), _list)
     adding = command("add", tr("add a connection, and test it"), _add)
     _add_options(adding)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from operator import attrgetter
@@ -11,7 +11,7 @@ from typing import Any, Final
 from cfbatch_gui.cli.compare import unusable_words
 from cfbatch_gui.cli.console import Call, ExitStatus, labelled, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -29,8 +29,8 @@ from cfbatch_gui.words.quality import agreement_words, import_words
 _FORMS: Final = message("files_can_be_read_written_trec")
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action
     grading = command("grades", tr("what labels that are words mean in a job (default: what is proposed)"), _grades)
     grading.add_options("job JOB  a job's id, the beginning of it, or its name")
     grading.one_of("""

@@ -1,11 +1,10 @@
 """`cfbatch practice serve`: the practice service on a port of this computer."""
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 
 from cfbatch_gui.cli.console import Call
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
 from cfbatch_gui.words.figures import number, told
@@ -16,8 +15,8 @@ _ACCOUNT = "0" * 32
 _PORT, _SECONDS = 8787, 5.0
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add("serve", tr("serve the practice service on this computer"), run)
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action("serve", tr("serve the practice service on this computer"), run)
     command.description = told("serve_practice_service_on_127_0", variable=TOKEN_VARIABLE)
     command.add_options(
         """

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
@@ -309,20 +309,17 @@ _NARROWEST = 20  # columns for a row as it stands, in however narrow a terminal
 def lines_of_rows(folder: JobFolder, rows: Sequence[StoredProblem], width: int, *, total: int = 0) -> Iterator[str]:
     """Each with its reason, and where it may be misread as it stands in the file and as it was read."""
     names = {file: problem_columns(folder, file=file) for file in {row.file for row in rows if row.raw}}
-    in_the_file, as_read = tr("in the file"), tr("as read")
-    wide = max(width_of(in_the_file), width_of(as_read))
-    room = max(_NARROWEST, width - wide - len(_INDENT) - 2)
     for row in rows:
         text = worded("row {n}: {reason}", n=row.row, reason=said(reason_of(row)))
         if not row.raw:
             yield f"  {elided(text, width - 2)}"
             continue
         yield from textwrap.wrap(text, max(_NARROWEST, width), initial_indent="  ", subsequent_indent=_INDENT)
-        yield f"{_INDENT}{padded(in_the_file, wide)}  {elided(with_signs(row.raw), room)}"
+        lines = [(tr("in the file"), with_signs(row.raw))]
         if row.kind in DOUBTFUL:
             cells = zip(names[row.file], row.cells, strict=False)
-            shown = " | ".join(f"{name}: {with_signs(cell[:room])}" for name, cell in cells)
-            yield f"{_INDENT}{padded(as_read, wide)}  {elided(shown, room)}"
+            lines.append((tr("as read"), " | ".join(f"{name}: {with_signs(cell[:width])}" for name, cell in cells)))
+        yield from (_INDENT + elided(line, max(_NARROWEST, width - len(_INDENT))) for line in labelled(lines, 0))
     if total > len(rows):
         yield "  " + worded("and {n} more", n=total - len(rows))
 

@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
 from cfbatch_gui.core.jobs.states import Job
@@ -34,8 +34,8 @@ from cfbatch_gui.words.languages import said, tr
 _LABEL = 14  # columns
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action
     pushing = command("push", tr("put a job's vectors into an index; again: only what changed"), _push)
     pushing.add_options("""
         job JOB  a job's id, the beginning of it, or its name
