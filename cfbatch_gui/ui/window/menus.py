@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
@@ -112,25 +113,21 @@ class Menus(QObject):
         dialog.open()
 
     def attach(self) -> None:
-        self._workspace.begin_with("attach", self._attach, _ELSEWHERE)
-
-    def _attach(self) -> None:
-        from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
-
-        dialog = AttachDialog(self._program, self._window)
-        dialog.added.connect(self._workspace.open_new)
-        dialog.open()
+        self._open("AttachDialog", self._program, added=self._workspace.open_new)
 
     def show_account(self, connection_id: str = "") -> None:
-        show = partial(self._show_account, connection_id)
-        self._workspace.begin_with("account", show, _ELSEWHERE, parts=["elsewhere"])
+        self._open("AccountDialog", self._program, self._tasks, connection_id, opened=self._workspace.open_new)
 
-    def _show_account(self, connection_id: str) -> None:
-        from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
+    def _open(self, name: str, *arguments: object, **receivers: Callable[..., object]) -> None:
+        """Open a dialog about jobs that were begun elsewhere; `receivers` are named as its signals."""
 
-        dialog = AccountDialog(self._program, self._tasks, connection_id, self._window)
-        dialog.opened.connect(self._workspace.open_new)
-        dialog.open()
+        def show() -> None:
+            dialog = getattr(import_module(_ELSEWHERE), name)(*arguments, self._window)
+            for signal, receiver in receivers.items():
+                getattr(dialog, signal).connect(receiver)
+            dialog.open()
+
+        self._workspace.begin_with(name, show, _ELSEWHERE, parts=["elsewhere"])
 
     def show_about(self) -> None:
         AboutDialog(self._program, self._window).open()
