@@ -267,14 +267,14 @@ class _Least(QWidget):
         self._content = content
         self.setLayout(column(content, gap=0))
 
+    def minimumSizeHint(self) -> QSize:
+        layout = self._page().layout()
+        return layout.totalMinimumSize() if layout is not None else super().minimumSizeHint()
+
     def heightForWidth(self, width: int) -> int:
-        content = self._content
-        page = content.currentWidget() if isinstance(content, QStackedWidget) else content
-        layout = page.layout() if page is not None else None
-        if layout is None:
-            return 0
-        return (
-            layout.totalMinimumHeightForWidth(width)
-            if layout.hasHeightForWidth()
-            else layout.totalMinimumSize().height()
-        )
+        layout = self._page().layout()
+        return layout.totalMinimumHeightForWidth(width) if layout is not None else 0
+
+    def _page(self) -> QWidget:
+        page = self._content.currentWidget() if isinstance(self._content, QStackedWidget) else None
+        return page or self._content
