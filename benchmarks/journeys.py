@@ -193,7 +193,7 @@ class Walk:
     async def _ranking(self) -> None:
         person = self._person
         await person.click_row("Jobs", RANKING)
-        for tab in ("Overview", "Quality", "Details", "Ranking"):
+        for tab in ("Overview", "Quality", "Ranking"):
             await person.click(tab)
             await asyncio.sleep(REST)
         await person.click_row("Queries", "complaints about the app")

@@ -102,7 +102,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     worker.room.gives.clear()
     worker.room.collects = lambda number: number <= 7
     program.runner.check_now(stage.job(NAME).id)
-    await person.until_sees("4 waiting in your account", "can be read now")
+    await person.until_sees("4 waiting in your account", "Look at what is here")
     await take(stage, "account-job")
 
 

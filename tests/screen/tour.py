@@ -219,6 +219,7 @@ class Tour:
         """A ranking on all its tabs."""
         await self._open("Help centre, baseline")
         for tab in (tabs.RANKING, tabs.QUALITY, tabs.OVERVIEW, tabs.DETAILS):
+            self._space.job_page.tabs.set_shown(tab, True)
             self._space.job_page.tabs.choose(tab)
             await self._stop(tab)
         self._space.job_page.tabs.choose(tabs.PROGRESS)

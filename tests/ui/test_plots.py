@@ -214,11 +214,11 @@ def test_a_name_stands_where_its_category_is_together() -> None:
 
 
 def test_a_column_of_words_makes_categories_and_one_of_many_numbers_ranges() -> None:
-    words = by_cells([*"bbbaa", "", *"ccdefghij"])
+    words = by_cells([*"bbbaa", "", *"ccdefghij"], "")
     assert (words.names, words.others) == (tuple("bacdefgh"), True)
     assert words.codes.tolist() == [0, 0, 0, 1, 1, 8, 2, 2, 3, 4, 5, 6, 7, 8, 8]
-    numbers = by_cells([*(f"{number},5" for number in range(200)), ""])
+    numbers = by_cells([*(f"{number},5" for number in range(200)), ""], "")
     assert numbers.ordered and numbers.names[0] == "0.5 – 25.38"
     assert numbers.codes[[0, 24, 25, 199, 200]].tolist() == [0, 0, 1, 7, 8]
-    assert by_cells(["1", "2", "1", "2"]).names == ("1", "2")
-    assert by_cells(["", ""]).names == ()
+    assert by_cells(["1", "2", "1", "2"], "").names == ("1", "2")
+    assert by_cells(["", ""], "").names == ()

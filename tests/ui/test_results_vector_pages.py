@@ -116,8 +116,8 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
         pick(page.colour_choice, key)
         await pages.until(lambda: not page.tasks.running())
         seen[key] = page._colours
-    assert seen["column/2"].dots.ordered
-    assert seen["clusters"].dots.names[0].startswith("1 · ")
+    assert seen["column/2"].ordered
+    assert seen["clusters"].names[0].startswith("1 · ")
     assert (seen["one"].title, seen["column/1"].title) == ("", "category")
     QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
     await pages.until(lambda: page.picture.findChild(QFileDialog) is not None)

@@ -276,7 +276,7 @@ async def test_what_the_service_refused_is_sent_again_alone(
         await person.click("Progress")
         await person.until_sees("The service refused 2 of 12 requests")
         await person.click("Send these again")
-        await person.until_sees("Batches back: 2 of 2", "82 of 82 scores can be read now")
+        await person.until_sees("Batches back: 2 of 2", "Look at what is here")
         assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
 
 

@@ -35,7 +35,7 @@ def time_words(batch: Batch, now: float) -> str:
         return ""
     if batch.state is BatchState.DONE:
         return tr("took {time}").format(time=figures.duration(max(1.0, batch.changed_at - batch.sent_at)))
-    return figures.short_duration(now - batch.changed_at)
+    return _coarse(now - batch.changed_at)
 
 
 def next_check_words(batch: Batch, now: float) -> str:
@@ -47,7 +47,12 @@ def next_check_words(batch: Batch, now: float) -> str:
     left = batch.next_check_at - now
     if left < 1:
         return tr("now")
-    return tr("in {time}").format(time=figures.duration(left) if left < 60 else figures.short_duration(left))
+    return tr("in {time}").format(time=_coarse(left))
+
+
+def _coarse(seconds: float) -> str:
+    """Seconds below a minute, then their largest unit."""
+    return figures.duration(seconds) if seconds < 60 else figures.short_duration(seconds)
 
 
 class BatchTable(TableView):
@@ -78,7 +83,7 @@ class BatchTable(TableView):
         batch = self.batches.row(index)
         if batch.state is BatchState.DONE:
             add_action(menu, tr("Open the answer"), lambda: self.open_answer(index), "file-text")
-        if batch.request_id:
+        if batch.request_id and self._program.settings.for_developers:
             copy = partial(QGuiApplication.clipboard().setText, batch.request_id)
             add_action(menu, tr("Copy request ID"), copy, "copy")
 

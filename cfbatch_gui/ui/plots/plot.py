@@ -12,21 +12,9 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6 import QtGui
 from PySide6.QtCore import QBuffer, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QFont,
-    QFontInfo,
-    QFontMetricsF,
-    QGuiApplication,
-    QImage,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -37,7 +25,7 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots.colours import of_role, paint_dots
+from cfbatch_gui.ui.plots.colours import SWATCH, of_role, paint_dots, paint_entry
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
@@ -103,7 +91,7 @@ def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
 
 def small(font: QFont) -> QFont:
     smaller = QFont(font)
-    smaller.setPixelSize(max(9, QFontInfo(font).pixelSize() - 1))
+    smaller.setPixelSize(max(9, QtGui.QFontInfo(font).pixelSize() - 1))
     return smaller
 
 
@@ -156,7 +144,7 @@ class PlotData:
 class Plot(QWidget):
     """A widget whose paint code also makes its picture; `name` is its accessible name."""
 
-    accessible_role = QAccessible.Role.Chart
+    accessible_role = QtGui.QAccessible.Role.Chart
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -207,9 +195,9 @@ class Plot(QWidget):
         return bytes(buffer.data().data())
 
     def copy(self) -> None:
-        QGuiApplication.clipboard().setImage(self.picture())
+        QtGui.QGuiApplication.clipboard().setImage(self.picture())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         with QPainter(self) as painter:
             self._draw(painter, as_picture=False)
 
@@ -218,8 +206,8 @@ class Plot(QWidget):
         words = f"<p style='white-space: pre-wrap'>{html.escape(text)}</p>"  # Qt breaks the lines of rich text alone
         QToolTip.showText(at, words if text else "", self)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy()
         else:
             super().keyPressEvent(event)
@@ -445,9 +433,6 @@ def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
             painter.drawRoundedRect(box, radius, radius)
 
 
-_SWATCH = 10
-
-
 class Chart(Plot):
     """`picked` brings the index of a clicked dot, or of a bar that is something of its own."""
 
@@ -488,11 +473,11 @@ class Chart(Plot):
     def summary(self) -> str:
         return self._summary
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         found = self._found_at(event.position())
         self.show_tip(event.globalPosition().toPoint(), found[0] if found is not None else "")
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         super().mousePressEvent(event)
         found = self._found_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and found is not None and found[1] >= 0:
@@ -520,17 +505,8 @@ class Chart(Plot):
         return [each for each in self.layers if isinstance(each, Bars) and each.name]
 
     def _paint_legend(self, painter: QPainter, size: QSizeF) -> None:
-        metrics = QFontMetricsF(self.font())
-        left = size.width() - LARGE
-        painter.save()
-        for layer in reversed(self._named()):
-            left -= metrics.horizontalAdvance(layer.name)
-            painter.setPen(theme.colour("text"))
-            painter.drawText(QPointF(left, SMALL + metrics.ascent()), layer.name)
-            left -= _SWATCH + SMALL
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.colour(layer.role))
-            top = SMALL + (metrics.height() - _SWATCH) / 2
-            painter.drawRoundedRect(QRectF(left, top, _SWATCH, _SWATCH), 2, 2)
-            left -= LARGE
-        painter.restore()
+        metrics, named = QFontMetricsF(self.font()), self._named()
+        left = size.width() - sum(metrics.horizontalAdvance(layer.name) + SWATCH + SMALL + LARGE for layer in named)
+        painter.setFont(self.font())
+        for layer in named:
+            left += paint_entry(painter, QPointF(left, SMALL), layer.name, of_role(layer.role)) + LARGE
