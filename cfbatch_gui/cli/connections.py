@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from cfbatch_gui.cli.console import (
     status_of_error,
     table,
 )
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -31,7 +32,7 @@ from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 EXAMPLES = """
@@ -48,9 +49,9 @@ _RESULTS = {
 }
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.set_defaults(act=_list, json=False)
-    command = Actions(parser, parents, required=False).add
+    command = partial(parser.add_action, required=False)
     listing = command("list", tr("list all connections; so does no action at all"), _list)
     adding = command("add", tr("add a connection, and test it"), _add)
     _add_options(adding)
@@ -129,7 +130,7 @@ async def _add(call: Call) -> int:
         record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if call.use:
             await program.keep_settings(connection=record.id)
-        call.console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)
+        call.console.tell("added_name_id", name=record.name, id=record.id)
         if record.collects:
             call.console.say(_collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
@@ -163,7 +164,7 @@ async def _remove(call: Call) -> None:
             raise usage_error("jobs_are_under_way_there_jobs", jobs=", ".join(at_work))
         title = program.address_book.title(found)
         await program.connections.remove(found)
-        call.console.say(tr("Removed “{name}” and its secrets."), name=said(title))
+        call.console.tell("removed_name_secrets", name=said(title))
 
 
 def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, str]:
@@ -251,12 +252,7 @@ def _as_asked(record: SavedConnection, call: Call) -> SavedConnection:
 def _collecting_words(record: SavedConnection) -> str:
     if not record.collects:
         return worded("“{name}”: the answers are asked for from this computer.", name=record.name)
-    return plural(
-        record.keep_days,
-        "“{name}”: your account collects the answers, and keeps its copies for {n} day when all of them are here.",
-        "“{name}”: your account collects the answers, and keeps its copies for {n} days when all of them are here.",
-        name=record.name,
-    )
+    return told("name_your_account_collects_answers_keeps", n=record.keep_days, name=record.name)
 
 
 _PROBING: Final = message("says_price_asks_or_wants_yes")
@@ -287,8 +283,8 @@ async def _probe(call: Call) -> ExitStatus:
         plan = program.connections.plan_probe(found, call.model or program.settings.model)
         is_practice = found == PRACTICE.id
         batches = plural(len(plan.batches), "{n} small batch", "{n} small batches")
-        console.say(
-            tr("{batches}, and one request without the queue, go to {model} through “{connection}”: {price}."),
+        console.tell(
+            "batches_one_request_without_queue_go",
             batches=batches,
             model=plan.model.name,
             connection=said(program.address_book.title(found)),
@@ -302,7 +298,7 @@ async def _probe(call: Call) -> ExitStatus:
     if report is not None:
         text = probe.json_report(result) if report.suffix.lower() == ".json" else probe.text_report(result)
         write_atomically(report, text.encode())
-        console.say(tr("Wrote the report to {path}. Look at it before you send it to anybody."), path=report)
+        console.tell("wrote_report_path_look_before_you", path=report)
     console.say(said(probe.counts_sentence(result.findings)))
     console.print_result((probe.json_report(result) if call.json else probe.text_report(result)).splitlines())
     if any(isinstance(each.error, OutcomeUnknown) for each in result.failures):
@@ -373,10 +369,9 @@ async def _set_up(call: Call) -> ExitStatus:
         words = tr("Done: connection “{name}” was added.") if done.is_new else tr("Done: connection “{name}” is kept.")
         console.say(words, name=connection.name)
         if done.has_other_secret:
-            console.say(tr("The Worker has a new secret: programs elsewhere that use it need it too."))
-        words = tr("A new address may take a minute until it answers; then test it with “{command}”.")
-        console.say(words, command=f"cfbatch connections test {connection.id}")
-        console.say(tr("The token is not needed any more: delete it in the dashboard."))
+            console.tell("worker_new_secret_programs_elsewhere_use")
+        console.tell("new_address_may_take_minute_until", command=f"cfbatch connections test {connection.id}")
+        console.tell("token_is_not_needed_any_more")
         await say_where(work, connection.name, connection.id)
         call.answer({"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}, ())
     return ExitStatus.DONE
@@ -403,10 +398,10 @@ async def _take_down(call: Call) -> ExitStatus:
         )
         if call.forget:
             await work.program.connections.remove(found)
-    console.say(tr("Done: “{name}” is not in the account any more."), name=names.worker)
+    console.tell("done_name_is_not_account_any", name=names.worker)
     if taken.bucket:
-        console.say_count(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
-    console.say(tr("The token is not needed any more: delete it in the dashboard."))
+        console.tell("n_stored_objects_were_deleted", n=taken.answers)
+    console.tell("token_is_not_needed_any_more")
     gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
     call.answer(gone, ())
     return ExitStatus.DONE
@@ -431,14 +426,11 @@ def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: 
     if call.dry_run:
         call.answer({"calls": calls}, lines)
         return False
-    console.say(tr("These calls are made to Cloudflare, in this order:"))
+    console.tell("these_calls_are_made_cloudflare_order")
     for line in lines:
         console.say(line)
     permissions = enumerated([*dict.fromkeys(each.permission for each in calls)])
-    words = tr(
-        "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this, here:"
-    )
-    console.say(words, permissions=said(permissions))
+    console.tell("token_needs_permissions_account_dashboard_calls", permissions=said(permissions))
     console.say(account.token_page(account_id))
     if sentence:
         console.say(sentence)
@@ -462,11 +454,11 @@ def _token(call: Call) -> Token:
 def _stopped(error: Stopped, console: Console) -> ExitStatus:
     console.say_error(error)
     if error.detail:
-        console.say(tr("Details: {words}"), words=one_line(error.detail))
+        console.tell("details_words", words=one_line(error.detail))
     if isinstance(error.reason, NotOurs):
-        console.say(tr("That is: --worker {name}, or --replace."), name=error.reason.other_name)
+        console.tell("is_worker_name_or_replace", name=error.reason.other_name)
     if isinstance(error.reason, SecretWouldBeLost):
-        console.say(tr("That is: --secret-from VARIABLE."))
+        console.tell("is_secret_from_variable")
     return status_of_error(error.reason)
 
 

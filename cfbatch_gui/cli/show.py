@@ -26,7 +26,7 @@ from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_d
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.score_table import read_score_table, score_figures
 from cfbatch_gui.words import results
-from cfbatch_gui.words.figures import number, one_line, plural, score_text, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, score_text, told, usage_error, worded
 from cfbatch_gui.words.jobs import batch_row, can_clear_account, facts
 from cfbatch_gui.words.languages import tr
 
@@ -142,8 +142,8 @@ def _duplicates(texts: Embeddings, threshold: float, width: int) -> _Group:
         ]
         similar = zip(map(_named, goes), group.similarities, strict=True)
         groups.append({"stays": _named(stays), "goes": [{**text, "similarity": value} for text, value in similar]})
-    head = worded(
-        "Near duplicates from {threshold}: {groups}, {texts}{partial}",
+    head = told(
+        "near_duplicates_from_threshold_groups_texts",
         threshold=number(found.threshold, "g"),
         groups=plural(len(groups), "{n} group", "{n} groups"),
         texts=plural(found.gone, "{n} text would go", "{n} texts would go"),
@@ -162,10 +162,9 @@ def _clusters(texts: Embeddings, count: int, width: int) -> _Group:
         numbers = [text.row for text in texts.texts(found.items_of(index - 1).tolist())]
         similar = {"size": cluster.size, "likeness": cluster.similarity}
         clusters.append({**similar, "typical": [*map(_named, typical)], "rows": numbers})
-    head = plural(
-        len(clusters),
-        "{n} cluster of {texts}{partial}",
-        "{n} clusters of {texts}{partial}",
+    head = told(
+        "n_clusters_texts_partial",
+        n=len(clusters),
         texts=plural(len(found.item_numbers), "{n} text", "{n} texts"),
         partial=_partial(texts, found.missing),
     )

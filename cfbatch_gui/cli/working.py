@@ -42,7 +42,7 @@ from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
-from cfbatch_gui.words.figures import number, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, plural, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
@@ -65,11 +65,10 @@ async def opened(call: Call) -> AsyncIterator[Work]:
     progress = Progress(call.console)
     program = await Program.open(call.paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
-        for sentence in (*program.damage, *await program.check_books()):
+        for sentence in (*program.damage, *await program.lost_recipes()):
             call.console.say(said(sentence))
         if program.store.holds_back:
-            words = tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
-            call.console.say(words, sentence=said(HELD_BACK))
+            call.console.tell("sentence_say_cfbatch_resume_folder_was", sentence=said(HELD_BACK))
         yield Work(**vars(call), program=program, progress=progress)
     finally:
         await program.close()
@@ -132,11 +131,7 @@ def read_address_book(call: Call) -> AddressBook:
 async def say_where(work: Work, name: str, secret_id: str) -> None:
     """On a system without a keyring: which environment variable to set."""
     if await work.program.credentials.token_source(secret_id, check=check_secret) is TokenSource.SESSION:
-        words = tr(
-            "There is no keyring on this computer, so the secret is gone when this command ends. Set the environment"
-            " variable {variable} to it before you use “{name}”."
-        )
-        work.console.say(words, variable=variable_of(secret_id), name=name)
+        work.console.tell("there_is_no_keyring_on", variable=variable_of(secret_id), name=name)
 
 
 async def usable_connection(work: Work, asked_for: str | None) -> str:
@@ -172,7 +167,7 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
     console.say(sentence(job) if left is None else _leaving_sentence(job, left))
     paths = owed(folder)
     if paths and (left is not None or job.state not in WITH_RESULTS):
-        console.say(tr("Not written yet: {paths}."), paths=", ".join(map(str, paths)))
+        console.tell("not_written_yet_paths", paths=", ".join(map(str, paths)))
     elif paths:
         complete_results(folder, job)
         for index, path in enumerate(paths, start=1):
@@ -222,7 +217,7 @@ def sentence(job: Job) -> str:
 
 
 def say_wrote(console: Console, rows: int, path: Path) -> None:
-    console.say_count(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path)
+    console.tell("wrote_n_rows_path", n=rows, path=path)
 
 
 def say_file(console: Console, file: Exported) -> None:
@@ -338,20 +333,9 @@ def _leaving_sentence(job: Job, status: ExitStatus) -> str:
     if status is ExitStatus.OUTCOME_UNKNOWN:
         return sentence(job)
     if status is ExitStatus.NOT_LEFT:
-        return worded(
-            "Job {id} was not left, as your account does not collect all of its answers: this computer is still needed."
-            " “cfbatch resume {id}” goes on with it.",
-            id=job.id,
-        )
+        return told("job_id_was_not_left_your", id=job.id)
     found = account_progress(job)
-    return plural(
-        found.in_account + found.at_service,
-        "Your account collects the answers of job {id}, to {n} batch. You may turn this computer off; “cfbatch resume"
-        " {id}” fetches them.",
-        "Your account collects the answers of job {id}, to {n} batches. You may turn this computer off; “cfbatch resume"
-        " {id}” fetches them.",
-        id=job.id,
-    )
+    return told("your_account_collects_answers_job_id", n=found.in_account + found.at_service, id=job.id)
 
 
 def add_budget_argument(parser: Parser) -> None:

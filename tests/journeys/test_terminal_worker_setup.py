@@ -71,7 +71,7 @@ def test_on_a_terminal_it_asks_before_it_asks_for_the_token(terminal: Terminal, 
 
 def test_without_a_terminal_it_wants_a_yes(terminal: Terminal, account: AccountService) -> None:
     ended = run(terminal, *(each for each in SET_UP if each != "--yes"))
-    assert ended.status == 2 and ended.complaint == "Nothing was sent. Agree to it with --yes."
+    assert (ended.status, ended.codes) == (2, {"nothing_was_sent_agree_yes"})
     assert account.calls == []
 
 
@@ -86,8 +86,7 @@ def test_the_token_is_found_in_what_was_copied_or_in_a_variable(terminal: Termin
 
 def test_without_a_keyring_no_secret_is_made_that_would_be_lost(terminal: Terminal, account: AccountService) -> None:
     lost = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
-    assert lost.status == 2 and "a secret that is made now would be lost at once" in lost.complaint
-    assert "That is: --secret-from VARIABLE." in lost.err and account.changes == []
+    assert lost.status == 2 and "--secret-from" in lost.err and account.changes == []
     assert run(terminal, *SET_UP).status == 0
     terminal.environ[f"CFBATCH_SECRET_{terminal.connections()['My Worker']['id'].upper()}"] = SECRET
     again = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
@@ -98,12 +97,10 @@ def test_without_a_keyring_no_secret_is_made_that_would_be_lost(terminal: Termin
 def test_what_goes_wrong_has_its_status_and_the_way_on(terminal: Terminal, account: AccountService) -> None:
     account.foreign()
     taken = run(terminal, *SET_UP)
-    assert taken.status == 1 and "Nothing was changed in the account." in taken.complaint
-    assert "That is: --worker cf-batch-door-2, or --replace." in taken.err
+    assert taken.status == 1 and "--worker cf-batch-door-2" in taken.err and account.changes == []
     account.permissions = frozenset((SCRIPTS,))
     lacking = run(terminal, *SET_UP, "--worker", "mine")
-    assert lacking.status == 4 and "permission Workers R2 Storage Write" in lacking.complaint
-    assert " 4. Failed." in lacking.err and "Details: 10000: Authentication error; HTTP 403" in lacking.err
+    assert lacking.status == 4 and "Workers R2 Storage Write" in lacking.complaint and "HTTP 403" in lacking.err
     assert run(terminal, *SET_UP, given=OTHER_TOKEN).status == 4
     assert run(terminal, *SET_UP, "--worker", "No Name").status == 2
     assert run(terminal, *SET_UP, "--account", "nobody").status == 4
@@ -119,8 +116,7 @@ def test_taking_down_names_what_it_is_about(terminal: Terminal, account: Account
     assert run(terminal, *take_down, "nobody").status == 2
     assert run(terminal, *take_down, "--worker", "cf-batch-door", "--forget").status == 2
     run(terminal, "add", "worker", "--url", "https://door.example.com", "--name", "Own", "--no-test", given="a-secret")
-    own = run(terminal, *take_down, "Own")
-    assert own.status == 2 and own.complaint.endswith("Give the Worker's name.")
+    assert run(terminal, *take_down, "Own").status == 2
     assert account.calls == []
     assert run(terminal, *SET_UP).status == 0
     account.store("answers/a-job/1/1")

@@ -166,11 +166,12 @@ class Ranking:
         columns = (self.items, self._scores, self._ranks, self._tie_groups)
         return zip(*(column[wanted].tolist() for column in columns), strict=True)
 
-    def count(self, top_k: int | None, threshold: float | None) -> tuple[int, int]:
-        kept = self._has_score if threshold is None else self._has_score & (self._scores >= threshold)
+    def count(self, top_k: int | None, threshold: float | None, items: Collection[int] | None) -> tuple[int, int]:
+        scored = self._has_score if items is None else self._has_score & np.isin(self.items, list(items))
+        kept = scored if threshold is None else scored & (self._scores >= threshold)
         if top_k is not None:
             kept = kept & (self._ranks <= top_k)
-        return int(np.count_nonzero(kept)), int(np.count_nonzero(self._has_score))
+        return int(np.count_nonzero(kept)), int(np.count_nonzero(scored))
 
     def of_query(self, query_no: int) -> slice:
         """The indices of the contexts of one query."""
@@ -340,12 +341,15 @@ class Rankings:
             found = database.execute(_ITEMS_OF, (str(sorted(queries)),))
             return frozenset(item for (item,) in found)
 
-    def counts(self, top_k: int | None = None, threshold: float | None = None) -> tuple[int, int]:
-        """How many scored contexts have a rank ≤ `top_k` and a score ≥ `threshold`, None being no limit; and all.
+    def counts(
+        self, top_k: int | None = None, threshold: float | None = None, items: Collection[int] | None = None
+    ) -> tuple[int, int]:
+        """How many scored contexts have a rank ≤ `top_k` and a score ≥ `threshold`, None being no limit; and all. Only
+        those of `items`, where they are given.
 
         A tie at rank `top_k` is kept as a whole.
         """
-        return self._ranking().count(top_k, threshold)
+        return self._ranking().count(top_k, threshold, items)
 
     def _ranking(self) -> Ranking:
         """The ranking of this moment; it is read again only if the data has changed."""

@@ -29,9 +29,9 @@ _LIGHT_RAMP = ("#1d2a7a", "#6a3fb0", "#b5458f", "#d9583f", "#c97a06")
 _DARK_RAMP = ("#6474e8", "#a474e8", "#e67fb0", "#f5a86a", "#fbe08a")
 SWATCH, _NAME_WIDTH = 10, 170
 _FAINT = 0.2  # of a dot's own colour, where others are marked
-_CELLS = 12  # of the map across, in which the dots of a category are counted
+_CELLS = 8  # of the map across, in which the dots of a category are counted
 _FEWEST = 5  # dots of a category near the position of its name
-_TOGETHER, _MAJORITY = 0.15, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
+_TOGETHER, _MAJORITY = 0.12, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
 PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle, (2,)
 
 

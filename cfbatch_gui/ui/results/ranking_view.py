@@ -112,7 +112,7 @@ def score_or_status(context: RankedContext) -> str:
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 348
-_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 348  # pixels, all that the smallest window has; texts need them
 
 
 @dataclass(frozen=True, slots=True)

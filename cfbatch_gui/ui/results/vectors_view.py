@@ -435,6 +435,7 @@ class DuplicatesView(VectorPage):
         self._groups: tuple[groups.Group, ...] = ()
         self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
         self.threshold.setAccessibleName(tr("Similar from"))
+        self.threshold.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.threshold.valueChanged.connect(lambda _: self._look_again())
         kept = ((tr("Keep the first"), groups.Keep.FIRST), (tr("Keep the longest"), groups.Keep.LONGEST))
         self.keep = widgets.Choice(tr("Which text of a group stays"), kept, lambda _: self._look_again())

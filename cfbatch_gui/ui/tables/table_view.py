@@ -323,7 +323,9 @@ class TableView(QTableView):
         """Add entries to the context menu of a row."""
 
     def _remember(self) -> None:
-        """Keep the columns in their order, each with its width for the usual font, 0 for the usual width."""
+        """Keep the columns in their order, each with its width for the usual font and whether it is shown; 0 and None
+        for what is as declared.
+        """
         if not self._name or self._restoring or not self.columns():
             return
         header, names = self.horizontalHeader(), self._names()
@@ -333,7 +335,8 @@ class TableView(QTableView):
             width = self._narrowed.get(section, header.sectionSize(section))
             is_usual = column.stretch or width == self._usual_width(column)
             shown = is_gone or not self.isColumnHidden(section)
-            kept.append((names[section], 0 if is_usual else round(width * 100 / scaled(100)), shown))
+            kept_width = 0 if is_usual else round(width * 100 / scaled(100))
+            kept.append((names[section], kept_width, shown if shown is column.hidden else None))
         is_descending = header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
         layout = {"columns": kept, "sort": names[by] if 0 <= by < len(names) else "", "descending": is_descending}
         memory.set(f"table/{self._name}", json.dumps(layout))
@@ -348,7 +351,8 @@ class TableView(QTableView):
             for at, (name, width, shown) in enumerate(known):
                 section = names.index(name)
                 header.moveSection(header.visualIndex(section), at)
-                self.setColumnHidden(section, not shown)
+                if shown is not None:
+                    self.setColumnHidden(section, not shown)
                 if width and not self.columns()[section].stretch:
                     header.resizeSection(section, scaled(int(width)))
             if (by := kept.get("sort")) in names:

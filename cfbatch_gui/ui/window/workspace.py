@@ -456,7 +456,7 @@ class Workspace:
 
     async def _tell_of_data_folder(self) -> None:
         """Show what was found damaged, and ask what only the user knows."""
-        for sentence in (*self.program.damage, *await self.program.check_books()):
+        for sentence in (*self.program.damage, *await self.program.lost_recipes()):
             self.notices.show_notice(said(sentence), "attention")
         if self.program.store.holds_back:
             self._ask_about_folder()
