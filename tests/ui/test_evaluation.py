@@ -292,7 +292,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     words = {"2": "yes", "0": "no"}
     await shown.show([Pair(pair.query, pair.text, pair.outcome, label=words[pair.label]) for pair in LABELLED])
     bar = shown.view.partial_bar
-    assert shown.view.content.empty.isVisible()
+    assert shown.view.is_empty()
     (offer,) = bar.links()
     assert "no = 0, yes = 1" in offer.text()
     QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
@@ -300,7 +300,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     assert shown.view.mean.figure.text() == "0.7103"
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
-    await shown.until(shown.view.content.empty.isVisible)
+    await shown.until(shown.view.is_empty)
 
 
 QUERY_COUNT, TEXT_COUNT = 3, 5
