@@ -151,19 +151,6 @@ def test_measures_are_those_of_the_exported_run_and_qrels(seed: int, tmp_path: P
     assert found.runs[0].judged_top.tolist() == judged_top
 
 
-def test_a_document_listed_twice_counts_once_by_its_best_rank(tmp_path: Path) -> None:
-    pairs = [
-        Pair("q", "first", 0.9, id="A", label="1"),
-        Pair("q", "first", 0.8, id="A", label="1"),
-        Pair("q", "second", 0.7, id="B", label="0"),
-        Pair("q", "third", 0.6, id="C", label="1"),
-    ]
-    found = measured(run_of_table(Table(tmp_path / "job").rank(pairs)))
-    assert found.runs[0].repeated == 1
-    assert found.runs[0].means["AP"].value == pytest.approx((1 + 2 / 3) / 2)
-    assert (found.judged, found.relevant) == (3, 2)
-
-
 def test_equal_scores_of_other_grades_leave_a_range(tmp_path: Path) -> None:
     pairs = [Pair("q", name, 0.5, id=name, label=label) for name, label in (("a", "1"), ("b", "0"), ("c", "0"))]
     found = measured(run_of_table(Table(tmp_path / "job").rank(pairs)))
