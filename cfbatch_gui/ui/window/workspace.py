@@ -121,7 +121,6 @@ class Workspace:
         """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
-        self.announcements.close()
         await close_all(self.window)
 
     def take(self, request: Request) -> None:
