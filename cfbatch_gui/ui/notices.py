@@ -87,7 +87,7 @@ class PageUndo(QObject):
         self._undo = self._undos.offer(self._words, self._act) if is_possible else None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Hide:
+        if event.type() == QEvent.Type.Hide and not event.spontaneous():  # as of a window that is minimised
             self.renew(False)
         return False
 

@@ -363,15 +363,16 @@ async def test_ctrl_z_takes_the_last_judgement_back_while_its_page_is_shown(judg
     assert undos.latest() is None, "nothing is judged yet"
     await judging.press("2")
     await judging.press("1")
-    judging.page.hide()
-    assert undos.latest() is None
-    judging.page.show()
     for left in (1, 0):
         latest = undos.latest()
         assert latest is not None and latest.words == "Undo the last judgement"
         undos.undo()
         await judging.until(lambda left=left: session.position == left and not judging.page.tasks.running())
     assert undos.latest() is None and judging.grades() == {}
+    await judging.press("2")
+    assert undos.latest() is not None
+    judging.page.hide()
+    assert undos.latest() is None
 
 
 async def test_digits_grade_other_keys_do_nothing_and_backspace_undoes(judging: Judging) -> None:
