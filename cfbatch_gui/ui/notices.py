@@ -72,7 +72,7 @@ class Undos(QObject):
 
 
 class PageUndo(QObject):
-    """What a page itself can undo: one offer, which goes when the page is hidden."""
+    """What a page itself can undo: one offer, which stands while the page is visible."""
 
     def __init__(self, page: QWidget, undos: Undos, words: str, act: Callable[[], None]) -> None:
         super().__init__(page)
@@ -87,8 +87,10 @@ class PageUndo(QObject):
         self._undo = self._undos.offer(self._words, self._act) if is_possible else None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Hide and not event.spontaneous():  # as of a window that is minimised
-            self.renew(False)
+        if event.type() == QEvent.Type.Hide and self._undo is not None:
+            self._undos.withdraw(self._undo)
+        elif event.type() == QEvent.Type.Show and self._undo is not None:
+            self.renew(True)
         return False
 
 
