@@ -17,11 +17,9 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job, most_batches, wants_account
-from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
-from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.inputs.draft_actions import FIRST, DraftActions
 from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
@@ -265,25 +263,18 @@ class OptionsPanel(Card):
         self.connection = _Narrowing(self.tr("Connection"), on_picked=self.choose_connection)
         ways = ((self.tr("In batches, through the queue"), False), (self.tr("At once, without the queue"), True))
         self.way = self._option(self.tr("Sending"), "at_once", *ways)
-        cuts = ((self.tr("Read only their beginning"), True), (self.tr("Leave them out"), False))
-        self.too_long = self._option(self.tr("Texts that are too long"), "truncate_inputs", *cuts)
         self.pooling = self._option(self.tr("Pooling"), "pooling")
         places = ((self.tr("Collect in my account"), True), (self.tr("This computer asks for them"), False))
         self.account = self._option(self.tr("Answers"), "collect_in_account", *places)
         self.account_about = Label("", "small", wrap=True)
-        self.budget = BudgetFields()
-        self.budget.budget_chosen.connect(lambda budget: self._drafts.tasks.start("budget", self._save_budget(budget)))
         self._form, self._lines = form(), {}
         self.body.addLayout(self._form)
         below = {self.model: (self.only_model, self.hint), self.account: (self.account_about,)}
-        for field in (self.model, self.connection, self.way, self.too_long, self.pooling, self.account):
+        for field in (self.model, self.connection, self.way, self.pooling, self.account):
             label = Label(field.accessibleName(), "quiet")
             label.setBuddy(field)
             self._lines[field] = column(row(field, None), *below.get(field, ()))
             self._form.addRow(label, self._lines[field])
-        budget = Label(self.budget.accessibleName(), "quiet", wrap=True)
-        budget.setBuddy(self.budget.a_job)
-        self._form.addRow(budget, self.budget)
         self.hide()
 
     def _option(self, name: str, option: str, *choices: tuple[str, object]) -> Choice:
@@ -301,14 +292,12 @@ class OptionsPanel(Card):
         self.connection.refill((_connection_words(each), each.id) for each in connections)
         self.connection.set_value(job.connection)
         self._form.setRowVisible(self._lines[self.connection], len(connections) > 1)
-        self.too_long.set_value(job.options.truncate_inputs)
         poolings = catalogue.find(job.model).poolings
         usual = self.tr("The model's own ({name})").format(name="".join(poolings[:1]))
         self.pooling.refill([(usual, ""), *((name, name) for name in poolings[1:])])
         self.pooling.set_value(job.options.pooling)
         self._form.setRowVisible(self._lines[self.pooling], bool(poolings) and kind is Kind.EMBED)
         self._show_account(job, connection_of(program, job), batches=len(found.batches) if found else 0)
-        self.budget.show_budget(program.settings.budget)
 
     def _show_account(self, job: Job, connection: Connection | None, *, batches: int) -> None:
         """Only a Worker's account collects, and only batches."""
@@ -330,10 +319,6 @@ class OptionsPanel(Card):
     def choose_connection(self, connection_id: str) -> None:
         self._drafts.change_job(connection=connection_id)
         self._drafts.ask_for_models(connection_id)
-
-    async def _save_budget(self, budget: Budget) -> None:
-        await self._drafts.program.keep_settings(budget=budget)
-        self._drafts.changed.emit(self._drafts.current)
 
     def _hint_words(self, catalogue: Catalogue, model: str) -> str:
         metadata, day = catalogue.find(model), datetime.fromtimestamp(catalogue.listed_at, UTC).date()
@@ -515,8 +500,6 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
         return tr("Packing what is to be sent…"), ""
     if state.opening:
         return tr("Opening {name}…").format(name=state.opening), ""
-    if state.asked is not None:
-        return tr("Choose the encoding of {name} first.").format(name=state.asked.path.name), ""
     if not state.has_data:
         return tr("Bring your data first: open a file, drop it here, or paste."), ""
     if state.incomplete:
