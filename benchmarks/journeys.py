@@ -193,7 +193,7 @@ class Walk:
     async def _ranking(self) -> None:
         person = self._person
         await person.click_row("Jobs", RANKING)
-        for tab in ("Overview", "Quality", "Details", "Ranking"):
+        for tab in ("Overview", "Quality", "Ranking"):
             await person.click(tab)
             await asyncio.sleep(REST)
         await person.click_row("Queries", "complaints about the app")
@@ -226,7 +226,7 @@ class Walk:
         await person.until_sees("Compare “")
         await person.click_row("Jobs to compare with", RANKING)
         await person.press(Qt.Key.Key_Return)
-        await person.until_sees("Each query, from B")
+        await person.until_sees("Answer", "More measures")
         for tab in ("Queries", "Scores", "More measures"):
             await person.click(tab)
             await asyncio.sleep(REST)

@@ -5,8 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from cfbatch_gui.cli.language import language_for
-from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.parser import Parser, language_for
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.file_names import check_utf8, independent

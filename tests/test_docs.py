@@ -28,15 +28,20 @@ def test_the_index_names_files_that_are_there() -> None:
 
 @pytest.mark.parametrize(
     ("example", "folder"),
-    [("### a file format", "cfbatch_gui/core/inputs/readers/"), ("### an export", "cfbatch_gui/core/results/exports/")],
+    [
+        ("### a file format", "cfbatch_gui/core/inputs/readers/"),
+        ("### an export", "cfbatch_gui/core/results/exports/"),
+        ("### a column of the list of jobs", "cfbatch_gui/words/jobs.py"),
+        ("### a better sentence", "resources/sentences.txt"),
+    ],
 )
-def test_an_addition_touches_one_folder_and_applies(example: str, folder: str) -> None:
+def test_an_addition_touches_one_place_and_applies(example: str, folder: str) -> None:
     diff = ARCHITECTURE.read_text("utf-8").split(example)[1].split("```diff\n")[1].split("```")[0]
     touched = re.findall(r"^\+\+\+ b/(.+)$", diff, re.MULTILINE)
     assert touched
     assert [path for path in touched if not path.startswith((folder, "resources/sentences.txt"))] == []
     # In a folder above which there is no repository, git apply takes the paths as they are.
-    command = ["git", "-c", "safe.directory=*", "apply", "--check", "--recount", "-"]
+    command = ["git", "-c", "safe.directory=*", "apply", "--check", "--recount", "--unidiff-zero", "-"]
     applied = subprocess.run(command, cwd=ROOT, input=diff, capture_output=True, text=True, check=False)
     assert applied.returncode == 0, applied.stderr
 

@@ -1,12 +1,11 @@
 """`cfbatch account`: the jobs that the user's account collects."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call, ExitStatus, agreed, listed
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, has_copies
@@ -21,8 +20,8 @@ EXAMPLES = """
 """
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action
     listing = command("list", tr("list the jobs in your account, whichever computer sent them"), _list)
     listing.add_options("--json  print one JSON object")
     taking = command("take-over", tr("fetch a job here that another computer has sent"), _take_over)
@@ -75,13 +74,7 @@ async def _taken_over(work: Work) -> Job:
     inputs = await asyncio.to_thread(_inputs, work, found) if work.input else None
     job = await work.program.elsewhere.take_over(connection, found, inputs)
     working.remember(work.program.folder(job.id), outputs)
-    work.console.say_count(
-        found.batches,
-        "Took job {id} over, “{name}”: {n} batch, which your account collects.",
-        "Took job {id} over, “{name}”: {n} batches, which your account collects.",
-        id=job.id,
-        name=one_line(job.name),
-    )
+    work.console.tell("took_job_id_over_name_n", n=found.batches, id=job.id, name=one_line(job.name))
     return job
 
 
@@ -98,12 +91,11 @@ def _inputs(call: Call, found: AccountJob) -> reading.Inputs | None:
 
 async def _remove(work: Work) -> ExitStatus:
     connection, found = await _found(work)
-    words = tr("This deletes job {id}, “{name}”, from your account. Answers that no computer has fetched are lost.")
-    work.console.say(words, id=found.id, name=one_line(found.title))
+    work.console.tell("deletes_job_id_name_from_your", id=found.id, name=one_line(found.title))
     if not agreed(work.console, work.yes):
         return ExitStatus.FAILED
     await work.program.elsewhere.remove(connection, found)
-    work.console.say(tr("Deleted job {id} from your account."), id=found.id)
+    work.console.tell("deleted_job_id_from_your_account", id=found.id)
     return ExitStatus.DONE
 
 

@@ -54,8 +54,9 @@ async def _attached(work: Work, pasted: str, outputs: Sequence[Path]) -> Job:
     model, name = work.model or work.program.settings.model, (work.name or "").strip()
     job = await work.program.elsewhere.attach(connection, pasted, usual_model=model, name=name, inputs=inputs)
     working.remember(work.program.folder(job.id), outputs)
-    words = tr("Job {id}: request ID {request_id}, model {model}.")
-    work.console.say(words, id=job.id, request_id=job.batches[0].request_id, model=job.model)
+    work.console.tell(
+        "job_id_request_id_request_id_model", id=job.id, request_id=job.batches[0].request_id, model=job.model
+    )
     return job
 
 

@@ -13,9 +13,4 @@ def add_arguments(parser: Parser) -> None:
 async def run(call: Call) -> None:
     with listing(call.paths.unfinished):
         count = back_up(call.paths, call.file)
-    call.console.say_count(
-        count,
-        "Wrote {n} file to {path}. To restore, unpack it as the data folder.",
-        "Wrote {n} files to {path}. To restore, unpack it as the data folder.",
-        path=call.file,
-    )
+    call.console.tell("wrote_n_files_path_restore_unpack", n=count, path=call.file)

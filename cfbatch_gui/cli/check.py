@@ -33,7 +33,7 @@ from cfbatch_gui.core.versions import Change, Differences, check_comparable, com
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
-from cfbatch_gui.words.figures import one_line, plural, usage_error, worded
+from cfbatch_gui.words.figures import one_line, plural, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 
@@ -134,11 +134,7 @@ def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     yield from working.lines_of_reuse(preflight, checked.job.kind, checked.job.connection)
     yield from labelled(plans.facts(preflight, checked.job, checked.rows, Spent(), time.time()), 9)
     if inputs.source.candidates is not None:
-        yield worded(
-            "No file says which texts are the candidates of each query: “{rule}” is taken. --candidates judged,"
-            " sample:N or corpus chooses.",
-            rule=reading.words_of_rule(inputs.source.candidates),
-        )
+        yield told("no_file_says_texts_are_candidates", rule=reading.words_of_rule(inputs.source.candidates))
     for problem in preflight.problems:
         yield from reading.lines_of_problem(call, checked.folder, problem)
     if cut:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, exit_statuses_help, handled_signals, status_of_error
-from cfbatch_gui.cli.language import language_for
-from cfbatch_gui.cli.parser import Parser
+from cfbatch_gui.cli.parser import Parser, language_for
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import logs
@@ -43,7 +42,6 @@ _COMMANDS: Final = {
     "backup": message("all_jobs_one_file"),
     "practice": message("practice_service_other_programs"),
 }
-_WITH_ACTIONS: Final = ("account", "connections", "judgements", "vectorize", "practice")
 
 _LONGEST = 7.0  # seconds; a request that is being sent is waited for, up to five, as nobody would know of it else
 _PATIENCE = 0.5  # seconds that a busy main thread, and then the other threads, have to end after a signal
@@ -76,7 +74,7 @@ def run_command(argv: Sequence[str]) -> int:
         console.say_error(error)
         if isinstance(error, EncodingUnknown):
             named = tr(" or ").join(f"--encoding {codec}" for codec in (error.guess, *error.others))
-            console.say(tr("Choose with {options}, or save the file as UTF-8."), options=named)
+            console.tell("choose_options_or_save_file_utf", options=named)
         return status_of_error(error)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
@@ -84,11 +82,7 @@ def run_command(argv: Sequence[str]) -> int:
         _log.exception("cfbatch %s failed", call.command)
         # The log is not there where the folder for the data was never made, or cannot be written.
         details = call.paths.log if call.paths.log.exists() else f"{type(error).__name__}: {logs.redacted(str(error))}"
-        words = tr(
-            "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
-            " it. For details see {details}"
-        )
-        console.say(words, details=details)
+        console.tell("cfbatch_something_went_wrong_should_not", details=details)
         return ExitStatus.FAILED
     finally:
         logs.shut_down(log_file)
@@ -180,7 +174,6 @@ def command_parser(argv: Sequence[str] | None = None) -> Parser:
         command = commands.add_parser(name, help=tr(words), description=tr(words), parents=[everywhere])
         if argv is None or name in argv:
             module = import_module(f"cfbatch_gui.cli.{name}")
-            parents = {"parents": [everywhere]} if name in _WITH_ACTIONS else {}
-            module.add_arguments(command, **parents)
+            module.add_arguments(command)
             command.set_defaults(run=module.run)
     return parser

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Final
 
 from cfbatch_gui.cli.console import (
     Call,
@@ -12,11 +12,11 @@ from cfbatch_gui.cli.console import (
     agreed,
     fields_of,
     from_variable,
+    listed,
     read_secret,
     status_of_error,
-    table,
 )
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
@@ -31,7 +31,7 @@ from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 EXAMPLES = """
@@ -48,9 +48,9 @@ _RESULTS = {
 }
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
+def add_arguments(parser: Parser) -> None:
     parser.set_defaults(act=_list, json=False)
-    command = Actions(parser, parents, required=False).add
+    command = partial(parser.add_action, required=False)
     listing = command("list", tr("list all connections; so does no action at all"), _list)
     adding = command("add", tr("add a connection, and test it"), _add)
     _add_options(adding)
@@ -107,16 +107,19 @@ async def _list(call: Call) -> None:
     facts = await read_address_book(call).summaries()
     used = settings.connection or PRACTICE.id
     collecting = [each.id for each in settings.connections if each.collects]
-    rows = []
-    for each in facts:
-        words = said(each.sentence)
-        if each.id in collecting:
-            words = worded("{sentence} It collects in your account.", sentence=words)
-        is_ready = tr("ready") if each.is_ready else tr("not ready")
-        is_default = tr("default", "connection") if each.id == used else ""
-        rows.append((each.id, said(each.title), each.kind, is_ready, is_default, words))
-    titles = (tr("ID"), tr("NAME"), tr("KIND"), tr("STATE"), tr("NEW JOBS"), "")
-    call.answer({"connections": [_object(each, settings) for each in facts]}, table(titles, rows, call.console.width))
+    rows = [
+        (
+            (tr("ID"), each.id),
+            (tr("Name"), said(each.title)),
+            (tr("Kind"), each.kind),
+            (tr("State"), tr("ready") if each.is_ready else tr("not ready")),
+            (tr("New jobs"), tr("default", "connection") if each.id == used else ""),
+            (tr("Collects answers"), tr("yes") if each.id in collecting else ""),
+            ("", said(each.sentence)),
+        )
+        for each in facts
+    ]
+    call.answer({"connections": [_object(each, settings) for each in facts]}, listed(rows, call.console.width))
 
 
 async def _add(call: Call) -> int:
@@ -129,7 +132,7 @@ async def _add(call: Call) -> int:
         record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if call.use:
             await program.keep_settings(connection=record.id)
-        call.console.say(tr("Added “{name}”, {id}."), name=record.name, id=record.id)
+        call.console.tell("added_name_id", name=record.name, id=record.id)
         if record.collects:
             call.console.say(_collecting_words(record))
         for secret_id in (record.id, gateway_secret_id(record.id)):
@@ -163,7 +166,7 @@ async def _remove(call: Call) -> None:
             raise usage_error("jobs_are_under_way_there_jobs", jobs=", ".join(at_work))
         title = program.address_book.title(found)
         await program.connections.remove(found)
-        call.console.say(tr("Removed “{name}” and its secrets."), name=said(title))
+        call.console.tell("removed_name_secrets", name=said(title))
 
 
 def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, str]:
@@ -183,17 +186,14 @@ def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, 
     if not record.account_id:
         raise usage_error("give_account_id_account_or_what")
     if call.kind == "gateway":
-        gateway = _gateway(call.gateway or "") or pasted.gateway
+        given = call.gateway or ""
+        gateway = (read_pasted(given).gateway if "://" in given else given) or pasted.gateway
         if not gateway:
             raise usage_error("give_gateway_id_gateway_dashboard_shows")
         return replace(record, gateway=gateway, by_header=call.by_header), secret
     if not call.name and not pasted.base_url and not saved[0].account_id:  # the first account
         return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
     return replace(record, url=pasted.base_url), secret
-
-
-def _gateway(text: str) -> str:
-    return read_pasted(text).gateway if "://" in text else text
 
 
 async def _answer(work: Work, connection_id: str, results: Sequence[CheckResult]) -> ExitStatus:
@@ -251,19 +251,11 @@ def _as_asked(record: SavedConnection, call: Call) -> SavedConnection:
 def _collecting_words(record: SavedConnection) -> str:
     if not record.collects:
         return worded("“{name}”: the answers are asked for from this computer.", name=record.name)
-    return plural(
-        record.keep_days,
-        "“{name}”: your account collects the answers, and keeps its copies for {n} day when all of them are here.",
-        "“{name}”: your account collects the answers, and keeps its copies for {n} days when all of them are here.",
-        name=record.name,
-    )
-
-
-_PROBING: Final = message("says_price_asks_or_wants_yes")
+    return told("name_your_account_collects_answers_keeps", n=record.keep_days, name=record.name)
 
 
 def _add_probe_options(parser: Parser) -> None:
-    parser.epilog = said(_PROBING)
+    parser.epilog = told("says_price_asks_or_wants_yes")
     parser.add_options(
         """
         --model M  the model to check (default: as set in the window)
@@ -287,8 +279,8 @@ async def _probe(call: Call) -> ExitStatus:
         plan = program.connections.plan_probe(found, call.model or program.settings.model)
         is_practice = found == PRACTICE.id
         batches = plural(len(plan.batches), "{n} small batch", "{n} small batches")
-        console.say(
-            tr("{batches}, and one request without the queue, go to {model} through “{connection}”: {price}."),
+        console.tell(
+            "batches_one_request_without_queue_go",
             batches=batches,
             model=plan.model.name,
             connection=said(program.address_book.title(found)),
@@ -302,7 +294,7 @@ async def _probe(call: Call) -> ExitStatus:
     if report is not None:
         text = probe.json_report(result) if report.suffix.lower() == ".json" else probe.text_report(result)
         write_atomically(report, text.encode())
-        console.say(tr("Wrote the report to {path}. Look at it before you send it to anybody."), path=report)
+        console.tell("wrote_report_path_look_before_you", path=report)
     console.say(said(probe.counts_sentence(result.findings)))
     console.print_result((probe.json_report(result) if call.json else probe.text_report(result)).splitlines())
     if any(isinstance(each.error, OutcomeUnknown) for each in result.failures):
@@ -310,9 +302,6 @@ async def _probe(call: Call) -> ExitStatus:
     if not result.is_whole or any(each.outcome is probe.Outcome.NOT_HELD for each in result.findings):
         return ExitStatus.FAILED
     return ExitStatus.DONE
-
-
-_SETTING_UP: Final = message("lists_every_call_makes_permission_needs")
 
 
 def _add_set_up_options(parser: Parser) -> None:
@@ -337,7 +326,7 @@ def _add_take_down_options(parser: Parser) -> None:
 
 
 def _add_common(parser: Parser) -> None:
-    parser.epilog = said(_SETTING_UP)
+    parser.epilog = told("lists_every_call_makes_permission_needs")
     parser.add_options("""
         --account ID  the account's id, or a dashboard address with it
         --worker WORKER  what the Worker is called in the account
@@ -358,7 +347,7 @@ async def _set_up(call: Call) -> ExitStatus:
     own_secret = check_secret(from_variable(call.secret_from)) if call.secret_from else None
     token = _token(call)
     async with opened(call) as work:
-        done = await _setup_of(work.program).set_up(
+        done = await _worker_setup(work.program).set_up(
             *(account_id, token, names),
             title=call.name or _TITLES["worker"],
             paid_plan=call.paid_plan,
@@ -373,10 +362,9 @@ async def _set_up(call: Call) -> ExitStatus:
         words = tr("Done: connection “{name}” was added.") if done.is_new else tr("Done: connection “{name}” is kept.")
         console.say(words, name=connection.name)
         if done.has_other_secret:
-            console.say(tr("The Worker has a new secret: programs elsewhere that use it need it too."))
-        words = tr("A new address may take a minute until it answers; then test it with “{command}”.")
-        console.say(words, command=f"cfbatch connections test {connection.id}")
-        console.say(tr("The token is not needed any more: delete it in the dashboard."))
+            console.tell("worker_new_secret_programs_elsewhere_use")
+        console.tell("new_address_may_take_minute_until", command=f"cfbatch connections test {connection.id}")
+        console.tell("token_is_not_needed_any_more")
         await say_where(work, connection.name, connection.id)
         call.answer({"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}, ())
     return ExitStatus.DONE
@@ -398,21 +386,21 @@ async def _take_down(call: Call) -> ExitStatus:
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     token = _token(call)
     async with opened(call) as work:
-        taken = await _setup_of(work.program).take_down(
+        taken = await _worker_setup(work.program).take_down(
             *(account_id, token, names), keep_bucket=call.keep_answers, show=_printing(calls, console)
         )
         if call.forget:
             await work.program.connections.remove(found)
-    console.say(tr("Done: “{name}” is not in the account any more."), name=names.worker)
+    console.tell("done_name_is_not_account_any", name=names.worker)
     if taken.bucket:
-        console.say_count(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
-    console.say(tr("The token is not needed any more: delete it in the dashboard."))
+        console.tell("n_stored_objects_were_deleted", n=taken.answers)
+    console.tell("token_is_not_needed_any_more")
     gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
     call.answer(gone, ())
     return ExitStatus.DONE
 
 
-def _setup_of(program: Program) -> WorkerSetup:
+def _worker_setup(program: Program) -> WorkerSetup:
     return WorkerSetup(program.address_book, program.credentials, program.connections)
 
 
@@ -427,27 +415,22 @@ def _account_id(call: Call) -> str:
 def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: Call) -> bool:
     """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
     console = call.console
-    lines = [line for number, each in enumerate(calls, 1) for line in _lines_of(number, each)]
+    lines = []
+    for at, each in enumerate(calls, 1):
+        needs = worded("needs {permission}", permission=each.permission)
+        lines += [f"{at:2}. {said(each.sentence)}", f"    {each.words}  {needs}"]
     if call.dry_run:
         call.answer({"calls": calls}, lines)
         return False
-    console.say(tr("These calls are made to Cloudflare, in this order:"))
+    console.tell("these_calls_are_made_cloudflare_order")
     for line in lines:
         console.say(line)
     permissions = enumerated([*dict.fromkeys(each.permission for each in calls)])
-    words = tr(
-        "The token needs {permissions} for this account; the dashboard calls these “Edit”. Make one for this, here:"
-    )
-    console.say(words, permissions=said(permissions))
+    console.tell("token_needs_permissions_account_dashboard_calls", permissions=said(permissions))
     console.say(account.token_page(account_id))
     if sentence:
         console.say(sentence)
     return agreed(console, call.yes)
-
-
-def _lines_of(number: int, call: account.Call) -> tuple[str, str]:
-    needs = worded("needs {permission}", permission=call.permission)
-    return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}"
 
 
 def _token(call: Call) -> Token:
@@ -462,11 +445,11 @@ def _token(call: Call) -> Token:
 def _stopped(error: Stopped, console: Console) -> ExitStatus:
     console.say_error(error)
     if error.detail:
-        console.say(tr("Details: {words}"), words=one_line(error.detail))
+        console.tell("details_words", words=one_line(error.detail))
     if isinstance(error.reason, NotOurs):
-        console.say(tr("That is: --worker {name}, or --replace."), name=error.reason.other_name)
+        console.tell("is_worker_name_or_replace", name=error.reason.other_name)
     if isinstance(error.reason, SecretWouldBeLost):
-        console.say(tr("That is: --secret-from VARIABLE."))
+        console.tell("is_secret_from_variable")
     return status_of_error(error.reason)
 
 

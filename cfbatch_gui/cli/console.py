@@ -30,7 +30,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.printing import escaped, put
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.words.figures import filled, one_line, plural, usage_error
+from cfbatch_gui.words.figures import filled, one_line, told, usage_error
 from cfbatch_gui.words.languages import said, tr
 
 WIDTH_WITHOUT_TERMINAL = 100
@@ -133,8 +133,9 @@ class Console:
     def say(self, text: str, **values: object) -> None:
         self._say(f"{filled(text, values) if values else text}\n")
 
-    def say_count(self, count: int, one: str, many: str, **others: object) -> None:
-        self.say(plural(count, one, many, **others))
+    def tell(self, code: str, /, **values: object) -> None:
+        """Say a sentence of resources/sentences.txt."""
+        self.say(told(code, **values))
 
     def say_error(self, error: UserError) -> None:
         self.say(f"cfbatch: {one_line(said(error.message), 10_000)}")
@@ -257,7 +258,7 @@ def agreed(console: Console, is_said: bool) -> bool:
     with handled_signals(_end_prompt):
         if sys.stdin.readline().strip().casefold() in ("y", "yes", tr("y", "answer"), tr("yes", "answer")):
             return True
-    console.say(tr("Nothing was sent."))
+    console.tell("nothing_was_sent")
     return False
 
 

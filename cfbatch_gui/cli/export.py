@@ -20,7 +20,6 @@ from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 from cfbatch_gui.words.figures import plural, usage_error
-from cfbatch_gui.words.languages import tr
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -79,13 +78,12 @@ async def run(call: Call) -> int:
                     write = partial(export, folder, job, path, target, options=options, note=note, connection=title)
                     say_file(call.console, await asyncio.to_thread(write))
             if changed and not changed.items:
-                call.console.say(tr("Nothing is new or changed, so {path} was not written."), path=path)
+                call.console.tell("nothing_is_new_or_changed_path", path=path)
             if changed and removed:
                 gone = plural(len(changed.removed), "{n} row is gone", "{n} rows are gone")
-                call.console.say(tr("{gone}, as is listed in {path}"), gone=gone, path=removed)
+                call.console.tell("gone_is_listed_path", gone=gone, path=removed)
     if job.batches_done < len(job.batches):
-        sentence = tr("The job is not whole: {done} of {n} batches are done.")
-        call.console.say(sentence, done=job.batches_done, n=len(job.batches))
+        call.console.tell("job_is_not_whole_done_n", done=job.batches_done, n=len(job.batches))
         return ExitStatus.FAILED
     return ExitStatus.DONE
 

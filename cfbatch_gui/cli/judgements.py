@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from operator import attrgetter
@@ -11,7 +11,7 @@ from typing import Any, Final
 from cfbatch_gui.cli.compare import unusable_words
 from cfbatch_gui.cli.console import Call, ExitStatus, labelled, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -22,15 +22,15 @@ from cfbatch_gui.core.judgements.session import between_judges, with_themselves
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades, parse_grades, read_unusable_labels
 from cfbatch_gui.core.system.files import listing
-from cfbatch_gui.words.figures import number, one_line, plural, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.quality import agreement_words, import_words
 
 _FORMS: Final = message("files_can_be_read_written_trec")
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action
     grading = command("grades", tr("what labels that are words mean in a job (default: what is proposed)"), _grades)
     grading.add_options("job JOB  a job's id, the beginning of it, or its name")
     grading.one_of("""
@@ -81,9 +81,7 @@ async def _import(call: Call) -> int:
         call.console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": bad})
     call.console.say(import_words(done, one_line(book.name), has_job=job is not None))
     if bad:
-        left_out = plural(
-            bad, "{n} line left out, which is no judgement.", "{n} lines left out, which are no judgements."
-        )
+        left_out = told("n_lines_left_out_are_no", n=bad)
         call.console.say(left_out)
     return ExitStatus.FAILED if bad else ExitStatus.DONE
 
@@ -93,7 +91,7 @@ async def _export(call: Call) -> None:
     with closing(_shelf(call)) as shelf, listing(call.paths.unfinished):
         book = shelf.book(call.book or "")
         count = await asyncio.to_thread(_write, call, book, job)
-    call.console.say_count(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=call.file)
+    call.console.tell("wrote_n_judgements_path", n=count, path=call.file)
 
 
 def _shelf(call: Call) -> Shelf:
@@ -167,9 +165,5 @@ def _lines_of_book(book: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if book["with_themselves"].pairs:
         yield tr("Shown again"), agreement_words(book["with_themselves"])
     if book["disagreements"]:
-        to_settle = plural(
-            book["disagreements"],
-            "{n} disagreement, in the window under “Judge its texts…”",
-            "{n} disagreements, in the window under “Judge its texts…”",
-        )
+        to_settle = told("n_disagreements_window_under_judge_texts", n=book["disagreements"])
         yield tr("To settle"), to_settle

@@ -1,4 +1,7 @@
-"""argparse in the language chosen in Settings, which its gettext does not know."""
+"""argparse in the language chosen in Settings, which its gettext does not know.
+
+People read their language; what programs read (`--json`, files, the log) stays English.
+"""
 
 import argparse
 import csv
@@ -11,9 +14,11 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.paths import Paths, default_root
 from cfbatch_gui.core.system.printing import put
+from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.words.figures import worded
-from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.languages import Language, language_of_system, load_language, tr
 
 T = TypeVar("T")
 
@@ -96,8 +101,20 @@ def described_options(text: str) -> Iterator[tuple[str, list[str], str, str]]:
 class Parser(argparse.ArgumentParser):
     """A parser without abbreviations; `-h` is among the arguments that all commands share."""
 
-    def __init__(self, *, formatter_class: Any = HelpFormatter, **more: Any) -> None:
-        super().__init__(**more, formatter_class=formatter_class, add_help=False, allow_abbrev=False)
+    def __init__(self, *, formatter_class: Any = HelpFormatter, parents: Sequence["Parser"] = (), **more: Any) -> None:
+        super().__init__(
+            **more, parents=list(parents), formatter_class=formatter_class, add_help=False, allow_abbrev=False
+        )
+        self._shared = parents
+        self._actions_of_it: Any = None
+
+    def add_action(self, name: str, words: str, act: Callable[..., object], *, required: bool = True) -> "Parser":
+        """A command of this command, with the arguments that all take. `act`, which does it, stands in the call."""
+        if self._actions_of_it is None:
+            self._actions_of_it = self.add_subparsers(dest="action", metavar=tr("ACTION"), required=required)
+        added: Parser = self._actions_of_it.add_parser(name, help=words, description=words, parents=self._shared)
+        added.set_defaults(act=act)
+        return added
 
     def add_options(self, text: str, how: Mapping[str, Any] = {}, /, **values: object) -> None:
         """Add what the text describes, with `values` in its words. `how` has types, or more that argparse is to do."""
@@ -145,15 +162,23 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{sentence}\n")
 
 
-class Actions:
-    """The commands of a command; `parents` have what all commands take."""
+def language_for(arguments: Sequence[str], environ: Mapping[str, str]) -> Language:
+    """The language of Settings, else the environment's, else English; known before the arguments are parsed."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--data-dir", type=Path)
+    try:
+        root: Path | None = parser.parse_known_args(arguments)[0].data_dir
+    except argparse.ArgumentError:
+        root = None
+    paths = Paths(root.absolute() if root is not None else default_root(environ))
+    return load_language(Settings.load(paths.settings).language or language_of_system(environ, _preferred()))
 
-    def __init__(self, parser: Parser, parents: Sequence[Parser], *, required: bool = True) -> None:
-        self._adding = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=required)
-        self._parents = list(parents)
 
-    def add(self, name: str, words: str, act: Callable[..., object]) -> Parser:
-        """`act` stands in the arguments."""
-        added: Parser = self._adding.add_parser(name, help=words, description=words, parents=self._parents)
-        added.set_defaults(act=act)
-        return added
+def _preferred() -> tuple[str, ...]:
+    """The language of Windows itself, which sets none of the variables; terminals of macOS and Linux set LANG."""
+    if sys.platform != "win32":
+        return ()
+    import ctypes
+    import locale
+
+    return (locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), ""),)

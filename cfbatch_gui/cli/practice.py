@@ -1,14 +1,13 @@
 """`cfbatch practice serve`: the practice service on a port of this computer."""
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 
 from cfbatch_gui.cli.console import Call
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system import processes
-from cfbatch_gui.words.figures import number, worded
+from cfbatch_gui.words.figures import number, told
 from cfbatch_gui.words.languages import tr
 
 TOKEN_VARIABLE = processes.OF_PRACTICE
@@ -16,13 +15,9 @@ _ACCOUNT = "0" * 32
 _PORT, _SECONDS = 8787, 5.0
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add("serve", tr("serve the practice service on this computer"), run)
-    command.description = worded(
-        "Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
-        "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one.",
-        variable=TOKEN_VARIABLE,
-    )
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action("serve", tr("serve the practice service on this computer"), run)
+    command.description = told("serve_practice_service_on_127_0", variable=TOKEN_VARIABLE)
     command.add_options(
         """
         --port PORT  0 takes any free one (default: {port})
@@ -48,7 +43,7 @@ def run(call: Call) -> None:
 
     def announce(url: str) -> None:
         bearer = f"${TOKEN_VARIABLE}" if token else "practice"
-        call.console.say(tr("The practice service listens on {url} (Ctrl+C ends it). Try it:"), url=url)
+        call.console.tell("practice_service_listens_on_url_ctrl", url=url)
         call.console.say(f"""
 curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
  --header "Authorization: Bearer {bearer}" --header "Content-Type: application/json" \\
@@ -58,4 +53,4 @@ curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
 
     with suppress(KeyboardInterrupt):
         serve(app, call.port, listening=announce)
-    call.console.say(tr("Stopped."))
+    call.console.tell("stopped_word")

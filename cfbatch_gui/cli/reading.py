@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, padded, width_of
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
@@ -40,7 +40,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.packing import ProblemCount
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.words.figures import usage_error, worded
+from cfbatch_gui.words.figures import told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 STANDARD_INPUT = Path("-")
@@ -174,8 +174,7 @@ _MANY = 100_000  # texts whose tokens are counted in more than a moment
 def say_count(console: Console, texts: int) -> None:
     """What was read, before the texts are counted."""
     if texts >= _MANY:
-        words = tr("{n} texts or pairs in all. Counting tokens takes a while; Ctrl+C stops it.")
-        console.say(words, n=texts)
+        console.tell("n_texts_or_pairs_all_counting", n=texts)
 
 
 def words_of_rule(rule: CandidateRule) -> str:
@@ -193,10 +192,8 @@ class Inputs(AttachedInput):
     def guesses(self) -> Iterator[str]:
         for source in self.sources:
             if source.is_encoding_guessed:
-                yield worded(
-                    "{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.",
-                    name=source.path.name,
-                    encoding=said(shown_name(source.encoding)),
+                yield told(
+                    "name_is_read_encoding_our_guess", name=source.path.name, encoding=said(shown_name(source.encoding))
                 )
 
 
@@ -312,20 +309,17 @@ _NARROWEST = 20  # columns for a row as it stands, in however narrow a terminal
 def lines_of_rows(folder: JobFolder, rows: Sequence[StoredProblem], width: int, *, total: int = 0) -> Iterator[str]:
     """Each with its reason, and where it may be misread as it stands in the file and as it was read."""
     names = {file: problem_columns(folder, file=file) for file in {row.file for row in rows if row.raw}}
-    in_the_file, as_read = tr("in the file"), tr("as read")
-    wide = max(width_of(in_the_file), width_of(as_read))
-    room = max(_NARROWEST, width - wide - len(_INDENT) - 2)
     for row in rows:
         text = worded("row {n}: {reason}", n=row.row, reason=said(reason_of(row)))
         if not row.raw:
             yield f"  {elided(text, width - 2)}"
             continue
         yield from textwrap.wrap(text, max(_NARROWEST, width), initial_indent="  ", subsequent_indent=_INDENT)
-        yield f"{_INDENT}{padded(in_the_file, wide)}  {elided(with_signs(row.raw), room)}"
+        lines = [(tr("in the file"), with_signs(row.raw))]
         if row.kind in DOUBTFUL:
             cells = zip(names[row.file], row.cells, strict=False)
-            shown = " | ".join(f"{name}: {with_signs(cell[:room])}" for name, cell in cells)
-            yield f"{_INDENT}{padded(as_read, wide)}  {elided(shown, room)}"
+            lines.append((tr("as read"), " | ".join(f"{name}: {with_signs(cell[:width])}" for name, cell in cells)))
+        yield from (_INDENT + elided(line, max(_NARROWEST, width - len(_INDENT))) for line in labelled(lines, 0))
     if total > len(rows):
         yield "  " + worded("and {n} more", n=total - len(rows))
 
@@ -343,14 +337,8 @@ def status_with_doubtful(call: Call, status: ExitStatus, found: Sequence[Problem
     left_out = sum(each.count for each in found if each.kind is ProblemKind.DOUBTFUL_ROW)
     if status is not ExitStatus.DONE or not left_out or call.doubtful is not None:
         return status
-    call.console.say_count(
-        left_out,
-        "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-        " “--doubtful skip” leaves them out with exit status {done}.",
-        "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
-        " “--doubtful skip” leaves them out with exit status {done}.",
-        failed=f"{ExitStatus.FAILED:d}",
-        done=f"{ExitStatus.DONE:d}",
+    call.console.tell(
+        "n_doubtful_rows_are_left_out", n=left_out, failed=f"{ExitStatus.FAILED:d}", done=f"{ExitStatus.DONE:d}"
     )
     return ExitStatus.FAILED
 

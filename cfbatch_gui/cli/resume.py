@@ -14,7 +14,6 @@ from cfbatch_gui.core.jobs.store.data_folder import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.words.figures import usage_error
 from cfbatch_gui.words.jobs import is_over
-from cfbatch_gui.words.languages import tr
 
 
 def add_arguments(parser: Parser) -> None:
@@ -34,7 +33,7 @@ async def run(call: Call) -> int:
         if work.folder_was and program.store.holds_back:
             await program.settle_doubt(FolderAnswer(work.folder_was))
         elif work.folder_was:
-            console.say(tr("Nobody asks whether this data folder was moved or copied: --folder-was changes nothing."))
+            console.tell("nobody_asks_whether_data_folder_was")
         if work.failed and not work.job:
             raise usage_error("say_whose_failed_requests_are_be")
         if work.collect_in_account is not None and not work.job:
@@ -60,11 +59,10 @@ async def _resume_all(work: Work) -> int:
     program, console = work.program, work.console
     waiting = [job for job in program.ledger.jobs() if job.paused_because in WAITS_FOR_WORD]
     for job in waiting:
-        words = tr("Job {id} waits for your word: “cfbatch resume {id}” sends what it shows as not sent.")
-        console.say(words, id=job.id)
+        console.tell("job_id_waits_your_word_cfbatch", id=job.id)
     jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(work, job)]
     if not (jobs or waiting):
-        console.say(tr("There is nothing to resume: every job that was sent is finished."))
+        console.tell("there_is_nothing_resume_every_job")
     jobs = await _carry_on(work, *jobs)
     statuses = [_concluded(work, job) for job in jobs]
     lines = lines_of_jobs(jobs, console.width, program.address_book.title)

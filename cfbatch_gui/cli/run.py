@@ -125,7 +125,7 @@ def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Plan) -> 
     else:
         sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
         if preflight.synchronous_sentence and console.is_interactive:
-            console.say(tr("{sentence} Use --at-once."), sentence=said(preflight.synchronous_sentence))
+            console.tell("sentence_use_once", sentence=said(preflight.synchronous_sentence))
     words = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
     if job.connection == PRACTICE.id:
         words = tr("Job {id}: {sends}, {tokens} tokens.")

@@ -5,13 +5,12 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from cfbatch_gui.cli import report
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Call, fields_of, labelled, listed, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.cli.reading import lines_of_rows
-from cfbatch_gui.cli.working import read_address_book
+from cfbatch_gui.cli.working import facts_of_job, read_address_book
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, measure
@@ -26,7 +25,7 @@ from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_d
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.score_table import read_score_table, score_figures
 from cfbatch_gui.words import results
-from cfbatch_gui.words.figures import number, one_line, plural, score_text, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, score_text, told, usage_error, worded
 from cfbatch_gui.words.jobs import batch_row, can_clear_account, facts
 from cfbatch_gui.words.languages import tr
 
@@ -60,7 +59,7 @@ async def run(call: Call) -> None:
     quality = await asyncio.to_thread(_quality, job, folder, call)
     if call.json:
         more = {"quality": json_of_quality(*quality) if quality else None}
-        console.print_json(report.facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
+        console.print_json(facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
         return
     console.print_result(_lines(job, folder, call))
     if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):
@@ -142,8 +141,8 @@ def _duplicates(texts: Embeddings, threshold: float, width: int) -> _Group:
         ]
         similar = zip(map(_named, goes), group.similarities, strict=True)
         groups.append({"stays": _named(stays), "goes": [{**text, "similarity": value} for text, value in similar]})
-    head = worded(
-        "Near duplicates from {threshold}: {groups}, {texts}{partial}",
+    head = told(
+        "near_duplicates_from_threshold_groups_texts",
         threshold=number(found.threshold, "g"),
         groups=plural(len(groups), "{n} group", "{n} groups"),
         texts=plural(found.gone, "{n} text would go", "{n} texts would go"),
@@ -162,10 +161,9 @@ def _clusters(texts: Embeddings, count: int, width: int) -> _Group:
         numbers = [text.row for text in texts.texts(found.items_of(index - 1).tolist())]
         similar = {"size": cluster.size, "likeness": cluster.similarity}
         clusters.append({**similar, "typical": [*map(_named, typical)], "rows": numbers})
-    head = plural(
-        len(clusters),
-        "{n} cluster of {texts}{partial}",
-        "{n} clusters of {texts}{partial}",
+    head = told(
+        "n_clusters_texts_partial",
+        n=len(clusters),
         texts=plural(len(found.item_numbers), "{n} text", "{n} texts"),
         partial=_partial(texts, found.missing),
     )

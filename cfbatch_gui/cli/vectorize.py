@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
-from cfbatch_gui.cli.parser import Actions, Parser
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
 from cfbatch_gui.core.jobs.states import Job
@@ -34,8 +34,8 @@ from cfbatch_gui.words.languages import said, tr
 _LABEL = 14  # columns
 
 
-def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
-    command = Actions(parser, parents).add
+def add_arguments(parser: Parser) -> None:
+    command = parser.add_action
     pushing = command("push", tr("put a job's vectors into an index; again: only what changed"), _push)
     pushing.add_options("""
         job JOB  a job's id, the beginning of it, or its name
@@ -136,7 +136,7 @@ def _options(work: Work, columns: Sequence[str]) -> PushOptions:
 def _refused(work: Work, check: PushCheck) -> ExitStatus:
     for problem in check.problems:
         work.console.say(f"cfbatch: {_problem_words(problem)}")
-    work.console.say(tr("Nothing was sent."))
+    work.console.tell("nothing_was_sent")
     if work.json:
         work.console.print_json({"check": check})
     return ExitStatus.BAD_INPUT
@@ -153,13 +153,9 @@ def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None
     for words in (*check.notes, *check.sentences()):
         console.say(said(words))
     if check.gone and not options.delete_removed:
-        console.say_count(
-            check.gone,
-            "{n} vector of an earlier push is in the index and not in this job; --delete-removed deletes it.",
-            "{n} vectors of earlier pushes are in the index and not in this job; --delete-removed deletes them.",
-        )
+        console.tell("n_vectors_earlier_pushes_are_index", n=check.gone)
     for name, count in check.gone_by_job if options.delete_removed else ():
-        console.say_count(count, "{n} vector of “{job}” is deleted.", "{n} vectors of “{job}” are deleted.", job=name)
+        console.tell("n_vectors_job_are_deleted", n=count, job=name)
 
 
 async def _ready_index(work: Work, job: Job) -> None:
@@ -173,8 +169,9 @@ async def _ready_index(work: Work, job: Job) -> None:
         metric = Metric(work.metric or Metric.COSINE)  # of all models of the service, the right one
         dimension = await asyncio.to_thread(work.program.vectorize.dimension_of, job.id)
         await calls.create(work.index, dimension, metric)
-        words = tr("Created the index {index}: {dimension} numbers a vector, {metric}.")
-        work.console.say(words, index=work.index, dimension=dimension, metric=metric)
+        work.console.tell(
+            "created_index_index_dimension_numbers_vector", index=work.index, dimension=dimension, metric=metric
+        )
         return
     if work.metric and index.metric != work.metric:
         raise usage_error("index_index_is_there_already_compares", index=index.name, metric=index.metric)
@@ -212,8 +209,7 @@ async def _search(work: Work, job: Job) -> None:
     vectorize = work.program.vectorize
     price = vectorize.search_price(job.id, work.sentence)
     if price.neurons:
-        words = tr("The sentence is one request to {model}: at most {neurons} neurons.")
-        work.console.say(words, model=job.model, neurons=number(price.neurons, ".2g"))
+        work.console.tell("sentence_is_one_request_model_most", model=job.model, neurons=number(price.neurons, ".2g"))
     found = await vectorize.search(job.id, work.connection, work.index, work.sentence)
     facts = {**dataclasses.asdict(found), "sentence": found.sentence}
     work.answer(facts, _lines_of_search(found, work.index, work.console.width))

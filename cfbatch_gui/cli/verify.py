@@ -13,7 +13,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verifying import JobCheck, Outcome, asked_for_again, verify_job
-from cfbatch_gui.words.figures import plural, worded
+from cfbatch_gui.words.figures import told, worded
 from cfbatch_gui.words.languages import said, tr
 
 
@@ -52,7 +52,7 @@ def _check(call: Call, ledger: Ledger) -> list[JobCheck]:
             ledger.change(job.id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         checks.append(check)
         if call.console.is_interactive and len(jobs) > 1:
-            call.console.say(tr("Checked {n} of {all}"), n=len(checks), all=len(jobs))
+            call.console.tell("checked_n_all", n=len(checks), all=len(jobs))
     return checks
 
 
@@ -62,15 +62,7 @@ def _lines(check: JobCheck) -> list[str]:
     if check.is_whole:
         return [worded("{job}: whole", job=about)]
     if check.is_mended:
-        head = plural(
-            count, "{job}: whole again, {n} finding put right", "{job}: whole again, {n} findings put right", job=about
-        )
+        head = told("job_whole_again_n_findings_put", n=count, job=about)
     else:
-        head = plural(
-            count,
-            "{job}: {n} finding, {left} not put right",
-            "{job}: {n} findings, {left} not put right",
-            job=about,
-            left=left,
-        )
+        head = told("job_n_findings_left_not_put", n=count, job=about, left=left)
     return [head, *(f"  {said(finding.sentence)}" for finding in check.findings)]

@@ -88,7 +88,7 @@ def compare_versions(newer: JobFolder, earlier: JobFolder) -> Differences:
     ours, theirs, are_by_id = _both(newer, earlier)
     at = places(ours.names, theirs.names)
     is_known = at >= 0
-    is_same = is_known & np.all(ours.content == theirs.content[at], axis=1) if len(theirs.item) else is_known
+    is_same = is_known & (ours.content == theirs.content[at]) if len(theirs.item) else is_known
     # An item of the earlier version becomes one of the newer, so that both counts add up.
     is_free = np.ones(len(theirs.item), np.bool_)
     is_free[at[is_same]] = False
@@ -149,16 +149,16 @@ def _names(database: sqlite3.Connection, *, by_text: bool, by_query: bool) -> Ha
 
 
 def _hashes(database: sqlite3.Connection, statement: str) -> Hashes:
-    rows, found = database.execute(statement), [np.zeros((0, 2), np.uint64)]
+    rows, found = database.execute(statement), [np.zeros(0, np.uint64)]
     while block := rows.fetchmany(_BLOCK):
         found.append(hashes_of([text for (text,) in block]))
     return np.concatenate(found)
 
 
 def _numbered(names: Hashes) -> Hashes:
-    order = np.lexsort((np.arange(len(names)), names[:, 1], names[:, 0]))
+    order = np.argsort(names, kind="stable")
     sorted_names = names[order]
-    is_first = np.concatenate(([True], np.any(sorted_names[1:] != sorted_names[:-1], axis=1)))[: len(names)]
+    is_first = np.concatenate(([True], sorted_names[1:] != sorted_names[:-1]))[: len(names)]
     if is_first.all():
         return names
     starts = np.flatnonzero(is_first)
@@ -167,7 +167,7 @@ def _numbered(names: Hashes) -> Hashes:
     counts[order] = before.astype(np.uint64)
     is_again = counts > 0
     found = names.copy()
-    found[is_again] = mixed(names[is_again], np.stack((counts[is_again], counts[is_again]), axis=1))
+    found[is_again] = mixed(names[is_again], counts[is_again])
     return found
 
 

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any, Protocol
 
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
@@ -31,29 +32,29 @@ _LONGEST_NAME = 40  # characters of a job's name in a menu
 _MOST_IN_USE = 90  # characters of the tags that are named in the dialog
 
 
+class Desk(Protocol):
+    """The window with its pages, as far as it is needed here."""
+
+    program: Program
+    tasks: Tasks
+    notices: Notices
+    window: Any
+
+    def show_jobs(self) -> None: ...
+    def open_job(self, job_id: str) -> None: ...
+    def show_changed(self, job: Job) -> None: ...
+    def compare(self, *job_ids: str) -> None: ...
+    def judge(self, *job_ids: str) -> None: ...
+    def export(self, job_id: str) -> None: ...
+
+
 class JobActions:
-    """What the user wants of jobs, in the list and on a page; `compare` with the id of one job asks for others.
+    """What the user wants of jobs, in the list and on a page."""
 
-    `changed` is called with every job that was renamed, tagged, archived or taken out of the archive.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        tasks: Tasks,
-        notices: Notices,
-        window: QWidget,
-        *,
-        show_jobs: Callable[[], object],
-        open_job: Callable[[str], object],
-        changed: Callable[[Job], object],
-        compare: Callable[..., object],
-        judge: Callable[..., object],
-        export: Callable[[str], object],
-    ) -> None:
-        self._program, self._tasks, self._notices, self._window = program, tasks, notices, window
-        self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
-        self.compare, self.judge, self.export = compare, judge, export
+    def __init__(self, desk: Desk) -> None:
+        self._program, self._tasks, self._notices, self._window = desk.program, desk.tasks, desk.notices, desk.window
+        self._show_jobs, self._open_job, self._changed = desk.show_jobs, desk.open_job, desk.show_changed
+        self.compare, self.judge, self.export = desk.compare, desk.judge, desk.export
 
     def can_be_compared(self, *jobs: Job) -> bool:
         """With each other, or one alone with others: a ranking with anything, vectors with a ranking."""
@@ -67,11 +68,12 @@ class JobActions:
             add_action(menu, tr("Rename") + "\tF2", lambda: self.rename(*ids), "pencil")
             duplicate = add_action(menu, tr("Duplicate"), lambda: self.duplicate(*ids), "copy")
             duplicate.setEnabled(not jobs[0].has_named_texts and not jobs[0].texts_forgotten_at)
-        if self.can_be_compared(*jobs):
-            text = tr("Compare these {n}…").format(n=figures.number(len(jobs)))
+        compared = [job for job in jobs if job.has_results]
+        if len(compared) > (not is_one) and self.can_be_compared(*compared):
+            text = tr("Compare these {n}…").format(n=figures.number(len(compared)))
             if is_one:
                 text = tr("Compare with…") + "\t" + display.key_name("Ctrl+Shift+C")
-            add_action(menu, text, lambda: self.compare(*ids), "git-compare")
+            add_action(menu, text, lambda: self.compare(*(job.id for job in compared)), "git-compare")
         if is_one and can_be_judged(jobs[0]) and not jobs[0].texts_forgotten_at:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")

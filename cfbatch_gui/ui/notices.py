@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -20,8 +20,10 @@ from PySide6.QtWidgets import QAccessibleWidget, QApplication, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.logs import redacted
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
-from cfbatch_gui.ui.widgets import Level, NoticeBar, column
+from cfbatch_gui.ui.widgets import Label, Level, NoticeBar, column
+from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 
 
@@ -65,8 +67,8 @@ class Undos(QObject):
             undo.act()
 
     def undo(self) -> None:
-        if self._offers:
-            self.take(self._offers[-1])
+        if latest := self.latest():
+            self.take(latest)
 
 
 class PageUndo(QObject):
@@ -137,10 +139,6 @@ _TICK = 500  # milliseconds
 _LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar goes; slow readers manage 150 words in a minute
 
 
-def show_folder_of(path: Path) -> None:
-    _open(path.parent)
-
-
 def _open(path: Path) -> None:
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
@@ -158,8 +156,8 @@ def action_words(action: Action) -> str:
     }.get(action, "")
 
 
-@dataclass(frozen=True, slots=True)
-class PastNotice:
+@dataclass(frozen=True, slots=True, eq=False)
+class Notice:
     """`shown_at` is in seconds since 1970."""
 
     text: str
@@ -168,6 +166,15 @@ class PastNotice:
     details: str = ""  # to copy, redacted
     paths: tuple[Path, ...] = ()  # files that were written
     undo: Undo | None = None  # offered for as long as `Undos.is_offered` says
+
+    def offer(self, bar: NoticeBar) -> None:
+        """Let a bar offer what is known of the notice for good."""
+        if self.paths:
+            bar.offer_files(self.paths)
+            show = tr("Show file") if len(self.paths) == 1 else tr("Show files")
+            bar.add_link(show, partial(_open, self.paths[-1].parent))
+        if self.details:
+            bar.add_link(tr("Copy details"), partial(QGuiApplication.clipboard().setText, self.details))
 
 
 class Notices(QWidget):
@@ -184,12 +191,11 @@ class Notices(QWidget):
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
         self._clock = clock
-        self._bars: list[NoticeBar] = []
+        self._shown: dict[NoticeBar, Notice] = {}
         self._left: dict[NoticeBar, float] = {}  # seconds before a bar goes; none for bars that stay
-        self._past: deque[PastNotice] = deque()
+        self._past: deque[Notice] = deque()
         self.undos = Undos(self)
         self.undos.changed.connect(self._drop_undone)
-        self._undo_of: dict[NoticeBar, Undo] = {}
         self._unseen = 0
         self._foot: Callable[[], int] = int
         self._column = column()
@@ -203,22 +209,21 @@ class Notices(QWidget):
     def set_foot(self, foot: Callable[[], int]) -> None:
         """Ask `foot` for the height, in pixels, of what must not be covered at the bottom of the page."""
         self._foot = foot
-        self.place()
 
     def place(self) -> None:
         area = self.parentWidget()
-        if area is None or not self._bars:
+        if area is None or not self._shown:
             return
         width = min(scaled(_WIDTH), area.width() - 2 * LARGE)
         self.ensurePolished()
-        for bar in self._bars:
+        for bar in self._shown:
             bar.ensurePolished()  # before its height is asked for
-        height = sum(bar.height_for(width) for bar in self._bars) + SMALL * (len(self._bars) - 1)
+        height = sum(bar.height_for(width) for bar in self._shown) + SMALL * (len(self._shown) - 1)
         left = LARGE if self.layoutDirection() == Qt.LayoutDirection.LeftToRight else area.width() - LARGE - width
         self.setGeometry(left, max(0, area.height() - self._foot() - LARGE - height), width, height)
         self.raise_()
 
-    def past(self) -> list[PastNotice]:
+    def past(self) -> list[Notice]:
         return list(reversed(self._past))
 
     def unseen(self) -> int:
@@ -229,7 +234,7 @@ class Notices(QWidget):
         self.changed.emit()
 
     def pass_time(self, seconds: float) -> None:
-        for bar in [bar for bar in self._bars if bar in self._left]:
+        for bar in list(self._left):
             self._left[bar] -= seconds
             if self._left[bar] <= 0:
                 self._unseen += 1
@@ -256,9 +261,66 @@ class Notices(QWidget):
         stays: bool = False,
     ) -> NoticeBar:
         """A button dismisses the bar and calls `on_button`; with `stays` the bar does not go by itself."""
-        bar = self._bar(text, level)
+        bar = self._show(Notice(text, level, self._clock()), button, on_button)
         if stays:
             del self._left[bar]
+        return bar
+
+    def show_undo(self, text: str, words: str, act: Callable[[], None]) -> NoticeBar:
+        """Show what was done, with a button that undoes it once by `act`; Ctrl+Z does the same."""
+        undo = self.undos.offer(words, act)
+        notice = Notice(text, "info", self._clock(), undo=undo)
+        return self._show(notice, tr("Undo"), partial(self.undos.take, undo))
+
+    def show_written(self, text: str, *paths: Path) -> NoticeBar:
+        """Show that files were written: they can be dragged, and links open a single one or their folder."""
+        bar = self._show(Notice(text, "done", self._clock(), paths=paths))
+        if len(paths) == 1 and paths[0].suffix.lower() in _OPENED:
+            bar.add_link(tr("Open"), partial(_open, paths[0]))
+        return bar
+
+    def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
+        """An expected failure: its sentence, its details to copy, and a button for its action if there is one."""
+        act, sentence = on_action or self.act_of(error.action), said(error.message)
+        details = redacted(f"{sentence}\n{error.detail}") if error.detail else ""
+        notice = Notice(sentence, "attention", self._clock(), details)
+        return self._show(notice, action_words(error.action) if act else "", act)
+
+    def act_of(self, action: Action) -> Callable[[], None] | None:
+        """What the window itself can do."""
+        own = {Action.OPEN_CONNECTION: self.connection_wanted.emit, Action.UNLOCK: self.unlock_wanted.emit}
+        return own.get(action)
+
+    def show_crash(self, details: str) -> NoticeBar:
+        words = tr("Something went wrong inside the program. Your jobs are safe, and you can go on working.")
+        return self._show(Notice(words, "error", self._clock(), redacted(details)))
+
+    def dismiss(self, bar: NoticeBar) -> None:
+        if self._shown.pop(bar, None) is not None:
+            self._left.pop(bar, None)
+            self._column.removeWidget(bar)
+            bar.hide()
+            bar.deleteLater()
+            self.changed.emit()
+        self.setVisible(bool(self._shown))
+        if not self._left:
+            self._ticks.stop()
+        self.place()
+
+    def texts(self) -> list[str]:
+        return [bar.text() for bar in self._shown]
+
+    def bars(self) -> list[NoticeBar]:
+        return list(self._shown)
+
+    def _show(self, notice: Notice, button: str = "", on_button: Callable[[], object] | None = None) -> NoticeBar:
+        for same in [bar for bar in self._shown if bar.text() == notice.text]:
+            self.dismiss(same)
+        while len(self._shown) >= _MOST:
+            self.dismiss(next(iter(self._shown)))
+        bar = NoticeBar(notice.text, notice.level, dismissable=True)
+        bar.setProperty("floating", "true")
+        bar.dismissed.connect(partial(self.dismiss, bar))
         if button and on_button is not None:
             act = on_button
 
@@ -267,97 +329,23 @@ class Notices(QWidget):
                 act()
 
             bar.add_link(button, press)
-        return bar
-
-    def show_undo(self, text: str, words: str, act: Callable[[], None]) -> NoticeBar:
-        """Show what was done, with a button that undoes it once by `act`; Ctrl+Z does the same."""
-        undo = self.undos.offer(words, act)
-        bar = self.show_notice(text, button=self.tr("Undo"), on_button=lambda: self.undos.take(undo))
-        self._undo_of[bar] = undo
-        self._past[-1] = replace(self._past[-1], undo=undo)
-        return bar
-
-    def show_written(self, text: str, *paths: Path) -> NoticeBar:
-        """Show that files were written: they can be dragged, and buttons open the last one or its folder."""
-        button = self.tr("Show file") if len(paths) == 1 else self.tr("Show files")
-        bar = self.show_notice(text, "done", button=button, on_button=partial(show_folder_of, paths[-1]))
-        if len(paths) == 1 and paths[0].suffix.lower() in _OPENED:
-            bar.add_link(self.tr("Open"), partial(_open, paths[0]))
-        bar.offer_files(paths)
-        self._past[-1] = replace(self._past[-1], paths=paths)
-        return bar
-
-    def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
-        """An expected failure: its sentence, its details to copy, and a button for its action if there is one."""
-        act = on_action or self.act_of(error.action)
-        words = action_words(error.action) if act else ""
-        bar = self.show_notice(said(error.message), "attention", button=words, on_button=act)
-        if error.detail:
-            self._offer_details(bar, f"{said(error.message)}\n{error.detail}")
-        return bar
-
-    def act_of(self, action: Action) -> Callable[[], None] | None:
-        """What the window itself can do."""
-        own = {Action.OPEN_CONNECTION: self.connection_wanted.emit, Action.UNLOCK: self.unlock_wanted.emit}
-        return own.get(action)
-
-    def show_crash(self, details: str) -> NoticeBar:
-        bar = self._bar(
-            self.tr("Something went wrong inside the program. Your jobs are safe, and you can go on working."), "error"
-        )
-        self._offer_details(bar, details)
-        return bar
-
-    def dismiss(self, bar: NoticeBar) -> None:
-        if bar in self._bars:
-            self._bars.remove(bar)
-            self._left.pop(bar, None)
-            self._undo_of.pop(bar, None)
-            self._column.removeWidget(bar)
-            bar.hide()
-            bar.deleteLater()
-            self.changed.emit()
-        self.setVisible(bool(self._bars))
-        if not self._left:
-            self._ticks.stop()
-        self.place()
-
-    def texts(self) -> list[str]:
-        return [bar.text() for bar in self._bars]
-
-    def bars(self) -> list[NoticeBar]:
-        return list(self._bars)
-
-    def _bar(self, text: str, level: Level) -> NoticeBar:
-        for same in [bar for bar in self._bars if bar.text() == text]:
-            self.dismiss(same)
-        while len(self._bars) >= _MOST:
-            self.dismiss(self._bars[0])
-        bar = NoticeBar(text, level, dismissable=True)
-        bar.setProperty("floating", "true")
-        bar.dismissed.connect(lambda: self.dismiss(bar))
-        self._bars.append(bar)
-        self._left[bar] = _LEAST_SECONDS + len(text) * _SECONDS_A_LETTER
-        self._remember(PastNotice(text, level, self._clock()))
+        notice.offer(bar)
+        self._shown[bar] = notice
+        self._left[bar] = _LEAST_SECONDS + len(notice.text) * _SECONDS_A_LETTER
+        self._past.append(notice)
+        if len(self._past) > _MOST_IN_LIST and (oldest := self._past.popleft()).undo is not None:
+            self.undos.withdraw(oldest.undo)  # which nothing offers any more
         self._column.insertWidget(0, bar)
         self.setVisible(True)
-        announce(bar, text, is_urgent=level in ("attention", "error"))
+        announce(bar, notice.text, is_urgent=notice.level in ("attention", "error"))
         self._ticks.start()
         self.place()
         self.changed.emit()
         return bar
 
-    def _remember(self, notice: PastNotice) -> None:
-        """List a notice; what the oldest one offers to undo goes with it."""
-        self._past.append(notice)
-        if len(self._past) > _MOST_IN_LIST:
-            oldest = self._past.popleft()
-            if oldest.undo is not None:
-                self.undos.withdraw(oldest.undo)
-
     def _drop_undone(self) -> None:
-        for bar, undo in list(self._undo_of.items()):
-            if not self.undos.is_offered(undo):
+        for bar, notice in list(self._shown.items()):
+            if notice.undo is not None and not self.undos.is_offered(notice.undo):
                 self.dismiss(bar)
 
     def _tick(self) -> None:
@@ -366,7 +354,26 @@ class Notices(QWidget):
         if self.isActiveWindow() and not is_held:
             self.pass_time(_TICK / 1_000)
 
-    def _offer_details(self, bar: NoticeBar, details: str) -> None:
-        shown = redacted(details)
-        self._past[-1] = replace(self._past[-1], details=shown)
-        bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(shown))
+
+class NoticeListDialog(Dialog):
+    """Opening it marks all notices as seen."""
+
+    def __init__(self, notices: Notices, parent: QWidget) -> None:
+        super().__init__(tr("Notices"), parent, (560, 420))
+        bars: list[QWidget] = [self._bar(notice, notices.undos) for notice in notices.past()]
+        nothing = Label(self.tr("There were no notices since the program was started."), "quiet", wrap=True)
+        self.lay_out(self.windowTitle(), *(bars or [nothing]), None)
+        notices.mark_seen()
+
+    def _bar(self, notice: Notice, undos: Undos) -> NoticeBar:
+        bar = NoticeBar(f"{figures.age(notice.shown_at, time.time())} · {notice.text}", notice.level)
+        undo = notice.undo
+        if undo is not None and undos.is_offered(undo):
+
+            def take_back() -> None:
+                self.accept()  # first: what is undone may open a page
+                undos.take(undo)
+
+            bar.add_link(undo.words, take_back)
+        notice.offer(bar)
+        return bar

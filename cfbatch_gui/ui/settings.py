@@ -1,7 +1,6 @@
 """The page Settings: connections, the window, what may be spent, where data is; and what leaves this computer."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -57,35 +56,23 @@ class _Leavable(QWidget):
 
 
 class SettingsPage(_Leavable):
-    """A change is saved at once; `choose_scheme` applies the `Scheme` with this name, too."""
+    """A change is saved at once. What its links and buttons lead to is the window's."""
 
-    def __init__(
-        self,
-        program: Program,
-        connections: QWidget,
-        *,
-        choose_scheme: Callable[[str], object],
-        begin_again: Callable[[], object],
-        show_traffic: Callable[[], object],
-        back_up: Callable[[], object],
-    ) -> None:
+    def __init__(self, program: Program, connections: QWidget) -> None:
         super().__init__(tr("Settings"))
         self._program = program
-        self._language_of_window = program.settings.language
+        self._language_of_window = self._program.settings.language
         self.header.add_button(self.done_button)
         self.tabs = Tabs()
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
         self.boxes: dict[str, CheckBox] = {}  # by the names of their settings
         self._add(CONNECTIONS, self.tr("Connections"), connections)
-        self._add(WINDOW, self.tr("Window"), self._window_page(choose_scheme, begin_again))
+        self._add(WINDOW, self.tr("Window"), self._window_page())
         self._add(SPENDING, self.tr("Spending"), self._spending_page())
-        self._add(DATA, self.tr("Data and privacy"), self._data_page(show_traffic, back_up))
+        self._add(DATA, self.tr("Data and privacy"), self._data_page())
         self.tabs.chosen.connect(lambda key: self._stack.setCurrentWidget(self._pages[key]))
         self.setLayout(column(self.header, self.tabs, (self._stack, 1), gap=TINY))
-
-    def choose(self, key: str) -> None:
-        self.tabs.choose(key)
 
     def shows_connections(self) -> bool:
         return self.tabs.current() == CONNECTIONS
@@ -110,13 +97,13 @@ class SettingsPage(_Leavable):
         box.clicked.connect(lambda on: self._program.change_settings(**{setting: on}))
         return boxed(column(box, *([Label(about, "small", wrap=True)] if about else [])))
 
-    def _window_page(self, choose_scheme: Callable[[str], object], begin_again: Callable[[], object]) -> QWidget:
+    def _window_page(self) -> QWidget:
         schemes = [(words, scheme) for scheme, words in scheme_words().items()]
-        self.scheme = Choice(tr("Appearance"), schemes, choose_scheme)
+        self.scheme = Choice(tr("Appearance"), schemes)
         names = [(tr("Match system"), ""), *((language.name, language.code) for language in languages())]
         self.language = Choice(tr("Language"), names, self._choose_language)
         changes = Label(self.tr("The language changes when the window opens again. Jobs go on."), "quiet", wrap=True)
-        self.again_button = Button(self.tr("Open it again now"), "refresh-cw", begin_again)
+        self.again_button = Button(self.tr("Open it again now"), "refresh-cw")
         self._changes = boxed(row((changes, 1), self.again_button, gap=WIDE))
         self._changes.hide()
         return _page(
@@ -160,7 +147,7 @@ class SettingsPage(_Leavable):
         )
         return _page(_card(self.tr("Ask before spending more than"), self.budget, Label(about, "small", wrap=True)))
 
-    def _data_page(self, show_traffic: Callable[[], object], back_up: Callable[[], object]) -> QWidget:
+    def _data_page(self) -> QWidget:
         folder = str(self._program.paths.root)
         address = QUrl.fromLocalFile(folder)
         show = LinkButton(self.tr("Show folder"), on_click=lambda: QDesktopServices.openUrl(address))
@@ -170,14 +157,15 @@ class SettingsPage(_Leavable):
             "Texts go to the connection of their job when you send it, and nowhere else. The program counts nothing and"
             " looks for no updates."
         )
-        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity", show_traffic)
+        self.back_up_link = LinkButton(self.tr("Back up all jobs…"), "archive")
+        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
         return _page(
             _card(
                 self.tr("Where jobs are kept"),
                 row((ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
                 Label(begins, "small", wrap=True),
                 row(self.forget_folders, None),
-                row(LinkButton(self.tr("Back up all jobs…"), "archive", back_up), None),
+                row(self.back_up_link, None),
             ),
             _card(
                 self.tr("Privacy"),
@@ -273,18 +261,17 @@ class TrafficPage(_Leavable):
     def _columns(self) -> tuple[Column[Exchange], ...]:
         moment: dict[str, Any] = {"width": 166, "gives_way": True, "copies_text": True}
         return (
-            Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),
+            Column(self.tr("Host"), lambda each: each.host, stretch=True),
             Column(
                 self.tr("Connection"),
                 lambda each: title_words(self._program.address_book.title(each.connection)),
-                key="connection",
                 width=124,
                 gives_way=True,
             ),
-            Column(self.tr("What"), lambda each: self._what_words(each.what), key="what", width=176),
-            NumberColumn(self.tr("Times"), lambda each: each.count, key="times", width=70, gives_way=True),
-            NumberColumn(self.tr("Sent"), lambda each: each.sent, figures.size, key="sent", width=84),
-            NumberColumn(self.tr("Received"), lambda each: each.received, figures.size, key="received", width=90),
-            Column(self.tr("First"), lambda each: each.time, figures.moment, key="first", **moment),
-            Column(self.tr("Last"), lambda each: each.until, figures.moment, key="last", **moment),
+            Column(self.tr("What"), lambda each: self._what_words(each.what), width=176),
+            NumberColumn(self.tr("Times"), lambda each: each.count, width=70, gives_way=True),
+            NumberColumn(self.tr("Sent"), lambda each: each.sent, figures.size, width=84),
+            NumberColumn(self.tr("Received"), lambda each: each.received, figures.size, width=90),
+            Column(self.tr("First"), lambda each: each.time, figures.moment, **moment),
+            Column(self.tr("Last"), lambda each: each.until, figures.moment, **moment),
         )

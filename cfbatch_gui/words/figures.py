@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.words.languages import language_in_use, tr
+from cfbatch_gui.words.languages import language_in_use, said, tr
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.plan.spending import PastTimes
@@ -57,6 +57,11 @@ def _shown(value: object) -> object:
     if isinstance(value, float):
         return score_text(value)
     return number(int(value)) if isinstance(value, Integral) else value
+
+
+def told(code: str, /, **values: object) -> str:
+    """A sentence of resources/sentences.txt, in the language."""
+    return said(message(code, **values))
 
 
 def usage_error(text: str, /, **values: object) -> UsageError:

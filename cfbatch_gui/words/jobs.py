@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.states import (
     most_batches,
     wants_account,
 )
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.words import figures
@@ -48,7 +49,7 @@ def can_be_sent_again(batch: Batch) -> bool:
 
 
 def size_words(job: Job, planned: Planned) -> str:
-    """The size of a job: "212 queries × 18 contexts", "212 queries · 3,816 contexts" if they differ, "18,204 texts"."""
+    """ "212 queries × 18 candidates", "212 queries · 3,816 candidates" if they differ, "18,204 texts"."""
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
     pattern = tr("{queries} × {contexts}") if planned.contexts_each else tr("{queries} · {contexts}")
@@ -236,13 +237,20 @@ def list_row(job: Job, title: str) -> tuple[tuple[str, str], ...]:
 
 
 def facts(
-    job: Job, planned: Planned, connection: Connection | None, folder: JobFolder, now: float, *, taken_from: str = ""
+    job: Job,
+    planned: Planned,
+    connection: Connection | None,
+    folder: JobFolder,
+    now: float,
+    *,
+    taken_from: str = "",
+    for_developers: bool = True,
 ) -> tuple[tuple[str, str], ...]:
     """All that is known of a job without its results: labels and words, "" for what there is none of.
 
     `taken_from` are the names of the jobs that results were taken from, `now` is in seconds since 1970.
     """
-    title = said(connection.title) if connection is not None else job.connection.capitalize()
+    title = said(connection.title if connection is not None else message("connection_was_removed"))
     if is_practice(job):
         title = tr("{title}: on this computer, by a small model in place of Cloudflare's").format(title=title)
     moments = ((tr("Made"), job.created_at), (tr("Sent"), job.sent_at))
@@ -255,7 +263,7 @@ def facts(
         (tr("Options"), _options(job)),
         (tr("Size"), size_words(job, planned)),
         (tr("Source"), _source(job)),
-        (tr("SHA-256 of the file"), job.source_sha256),
+        (tr("SHA-256 of the file"), job.source_sha256 if for_developers else ""),
         (tr("Rows left out"), _left_out(job, planned)),
         (tr("Doubtful rows"), _doubtful(planned)),
         (tr("From earlier jobs"), " · ".join(filter(None, (_count(job.reused), taken_from)))),

@@ -176,8 +176,7 @@ def connection_of(program: "Program", job: Job) -> Connection | None:
 
 
 def connection_title(program: "Program", job: Job) -> str:
-    connection = connection_of(program, job)
-    return connection.title if connection is not None else job.connection.capitalize()
+    return program.address_book.title(job.connection)
 
 
 def title_words(title: str) -> str:

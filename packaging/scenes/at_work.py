@@ -64,7 +64,7 @@ async def work(stage: Stage, files: Path, take: Take, clock: Clock, queue: Queue
     await stage.rename(LARGE)
     await person.click("Send 7 batches")
     await three_are_done(stage, clock, queue)
-    await person.until_sees("Batches back: 3 of 7", "can be read now")
+    await person.until_sees("Batches back: 3 of 7", "Look at what is here")
     await take(stage, "working")
 
 

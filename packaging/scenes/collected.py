@@ -63,7 +63,7 @@ async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     await person.click("Collect answers in my account")
     await take(stage, "account-switch")
     worker.room.is_open = False
-    (shown,) = stage.workspace.settings.connection.cards
+    (shown,) = stage.workspace.connection_page.cards
     shown.save_button.click()  # the account's card has a button with the same name
     await person.until_sees("keeps no answers")
     await person.until(lambda: not shown.doing())
@@ -102,7 +102,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     worker.room.gives.clear()
     worker.room.collects = lambda number: number <= 7
     program.runner.check_now(stage.job(NAME).id)
-    await person.until_sees("4 waiting in your account", "can be read now")
+    await person.until_sees("4 waiting in your account", "Look at what is here")
     await take(stage, "account-job")
 
 

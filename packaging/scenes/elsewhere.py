@@ -63,14 +63,14 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     await person.press(Qt.Key.Key_Escape)
     await person.click("Save and test")
     await person.until_sees("Workers AI answers", "New jobs use")
-    await stage.person.until(lambda: not any(card.doing() for card in stage.workspace.settings.connection.cards))
+    await stage.person.until(lambda: not any(card.doing() for card in stage.workspace.connection_page.cards))
     await take(stage, "other-worker")
     worker.follow(faults.mutate(on="poll", times=0, how="references_null"))
     await checked(stage, take)
     worker.follow()
     await person.click("New connection")
     await person.choose("AI Gateway")
-    card = stage.workspace.settings.connection.cards[-1]
+    card = stage.workspace.connection_page.cards[-1]
     card.account.setText(stand_ins.ACCOUNT)
     card.gateway.setText(stand_ins.GATEWAY)
     card.by_header.setChecked(True)
@@ -84,7 +84,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
 async def checked(stage: Stage, take: Take) -> None:
     """The service is checked through the Worker: before the check, and after it. One assumption does not hold."""
     person = stage.person
-    card = stage.workspace.settings.connection.cards[-1]
+    card = stage.workspace.connection_page.cards[-1]
     card.check_button.click()  # the account's card has a button with the same name
     await person.until_sees("It takes as long as batches wait, usually less than 5 minutes.")
     await take(stage, "other-check-asked")
@@ -142,7 +142,7 @@ async def begun_elsewhere(stage: Stage, take: Take, root: Path) -> None:
 
 
 def _scroll(stage: Stage, *, to_end: bool) -> None:
-    area = stage.workspace.settings.connection.findChild(QScrollArea)
+    area = stage.workspace.connection_page.findChild(QScrollArea)
     assert isinstance(area, QScrollArea)
     bar = area.verticalScrollBar()
     bar.setValue(bar.maximum() if to_end else 0)

@@ -6,11 +6,13 @@ certificate, a proxy that asks for a password.
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.messages import sentences
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.test_checking import EXPIRED, FAILURES
@@ -42,10 +44,11 @@ async def failures(root: Path, theme: Theme, take: Take) -> None:
     async with FaultyService(behind) as faulty, _page(root / "refused", theme, faulty.url) as stage:
         await _connect(stage)
         await stage.person.until_sees("Connected")
-        for name, (faults, _, words) in FAILURES.items():
+        for name, (faults, _, code) in FAILURES.items():
             faulty.follow(*faults)
             await stage.person.click("Test again")
-            await stage.person.until_sees(words)
+            one, many = sentences()[code]
+            await stage.person.until_sees(max(re.split(r"\{[^}]*\}", many or one), key=len))
             await take(stage, f"failure-{name.replace(', ', '-').replace(' ', '-')}")
     async with _page(root / "nowhere", theme, NOWHERE) as stage:
         await _not_reached(stage, take, "no-network", "connected to the internet")
@@ -81,7 +84,7 @@ async def _page(root: Path, theme: Theme, url: str) -> AsyncIterator[Stage]:
         await stage.person.click("Connect my account")
         await stage.person.until_sees("Find my account ID", "Not tested yet")
         yield stage
-        card = stage.workspace.settings.connection.cloudflare
+        card = stage.workspace.connection_page.cloudflare
         await stage.person.until(lambda: not card.doing())
 
 

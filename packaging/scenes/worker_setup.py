@@ -71,7 +71,7 @@ async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyS
 async def taken_away(stage: Stage, take: Take, account: AccountService) -> None:
     """By the card's menu."""
     account.store("answers/a-job/1/1", "orders/a-job/1", bucket="cf-batch-door-2-bucket")
-    page = stage.workspace.settings.connection
+    page = stage.workspace.connection_page
     page.take_down(page.cards[0])
     person = stage.person
     await person.until_sees("Keep the bucket with the stored answers")

@@ -12,7 +12,9 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.results.folders import Pair, Table
 from tests.journeys.terminal import Terminal
+from tests.support.sentences import codes_of
 
+Codes = Callable[[], set[str]]
 Run = Callable[..., tuple[int, str, str]]  # arguments to status, standard output and standard error
 
 
@@ -34,6 +36,12 @@ def paths(tmp_path: Path) -> Paths:
 @pytest.fixture
 def terminal(paths: Paths) -> Terminal:
     return Terminal(paths.root)
+
+
+@pytest.fixture
+def codes(caplog: pytest.LogCaptureFixture) -> Callable[[], set[str]]:
+    """The codes of the sentences of all errors so far."""
+    return lambda: set[str]().union(*(codes_of(each) for record in caplog.records for each in record.args or ()))
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
 from cfbatch_gui.cli.command_line import run_command
-from cfbatch_gui.cli.language import language_for
 from cfbatch_gui.cli.main import main
+from cfbatch_gui.cli.parser import language_for
 from cfbatch_gui.core.messages import Message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings

@@ -10,7 +10,7 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
 from tests.canary import SECRET, TOKEN
 from tests.support.sentences import refuses
 
@@ -49,3 +49,9 @@ async def test_practice_seconds_that_are_none_are_refused(tmp_path: Path, second
     with refuses(UsageError, "variable_must_be_number_seconds_such"):
         program.address_book.client(PRACTICE.id)
     await program.close()
+
+
+def test_a_connection_that_was_removed_is_never_called_by_its_id() -> None:
+    saved = (SavedConnection("k3m8q2zx", "My Worker", "worker"),)
+    assert title_of(saved, "k3m8q2zx") == "My Worker"
+    assert getattr(title_of((), "k3m8q2zx"), "code", "") == "connection_was_removed"

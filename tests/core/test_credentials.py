@@ -20,6 +20,7 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
 from tests.support.keyrings import MemoryKeyring
+from tests.support.sentences import refuses
 
 TEXT, OTHER = canary.TOKEN, canary.OTHER_TOKEN
 TOKEN = Token(TEXT)
@@ -119,8 +120,9 @@ async def test_a_locked_keyring_is_asked_once_and_again_only_when_the_user_says_
     monkeypatch.setattr("cfbatch_gui.core.connections.credentials.lock_of", lock)
     credentials = Credentials(backend, {})
     credentials.changed = lambda: told.append(credentials.state)
-    for may_prompt in (False, True, True):
-        with pytest.raises(KeyringUnavailable) as caught:
+    locked, refused = "your_keyring_is_locked_unlock_what", "your_keyring_was_not_unlocked_unlock"
+    for may_prompt, code in ((False, locked), (True, refused), (True, refused)):
+        with refuses(KeyringUnavailable, code) as caught:
             await credentials.token("cloudflare", may_prompt=may_prompt)
         assert caught.value.action is Action.UNLOCK
     await credentials.look_again()

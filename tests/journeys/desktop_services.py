@@ -32,6 +32,7 @@ from cfbatch_gui.ui.window import loop
 from tests.journeys.terminal import ACCOUNT
 from tests.screen.past import draft
 from tests.screen.stage import Stage, opened
+from tests.support.sentences import code_of
 
 NAME = "Questions"
 NOTICED = ("Prices <b>&amp; terms</b>", "Second")
@@ -98,8 +99,8 @@ async def locked(stage: Stage) -> None:
     await until(lambda: "locked" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
     await send(stage)
-    await until(lambda: "was not unlocked" in paused_because(stage), "a refusal")
-    say(paused_because(stage))
+    await until(lambda: paused_because(stage), "a refusal")
+    say(code_of(paused_because(stage)))
     await stage.person.until_sees("Unlock", "Carry on")
     state = stage.program.credentials.state
     stage.workspace.window.library.foot.unlock.click()
@@ -112,13 +113,13 @@ async def locked(stage: Stage) -> None:
 async def slow(stage: Stage) -> None:
     await until(lambda: "Checking" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
-    stage.workspace.settings.show_connections()
+    stage.workspace.show_connections()
     await stage.person.until_sees("New jobs use Cloudflare", ACCOUNT)
     say("settings", "checking: " + str(stage.person.sees("Checking the keyring…")))
     await until(lambda: "does not answer" in foot(stage), "the foot")
     await send(stage)
     await until(lambda: paused_because(stage), "a pause")
-    say(foot(stage), paused_because(stage))
+    say(foot(stage), code_of(paused_because(stage)))
     os.kill(int(os.environ["KEYRING_PID"]), signal.SIGCONT)
     await finished(stage)
 

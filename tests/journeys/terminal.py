@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import logging
 import os
 import re
 import signal
@@ -25,8 +26,10 @@ from cfbatch_gui.cli.main import main
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.messages import Message
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import CORE, TOKEN
+from tests.support.sentences import codes_of
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 _NO_KEYRING: Final = null.Keyring()  # type: ignore[no-untyped-call] # none that the program knows
@@ -46,11 +49,35 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboar
 """
 
 
+class Heard(logging.Handler):
+    """The errors that a command has ended with, as their sentences."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.sentences: list[object] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.sentences += [each for each in record.args or () if isinstance(each, Message)]
+
+
+@contextmanager
+def heard() -> Iterator[Heard]:
+    log, handler = logging.getLogger("cfbatch_gui.cli.command_line"), Heard()
+    log.addHandler(handler)
+    try:
+        yield handler
+    finally:
+        log.removeHandler(handler)
+
+
 @dataclass
 class Ended:
+    """`codes` are those of the error's sentence and of the sentences in it, where it ran within this process."""
+
     status: int
     out: str
     err: str
+    codes: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         assert "Traceback" not in self.err
@@ -88,11 +115,13 @@ class Terminal:
             with (
                 patch.dict(os.environ, self._environ(), clear=True),
                 patch.multiple(sys, stdin=given_stream, stdout=out, stderr=err),
+                heard() as errors,
             ):
                 status = self.entry([str(argument) for argument in arguments])
         finally:
             keyring.set_keyring(before)
-        return Ended(status, *(_written(stream) for stream in (out, err)))
+        codes = set[str]().union(*map(codes_of, errors.sentences))
+        return Ended(status, _written(out), _written(err), codes)
 
     def run_apart(self, *arguments: object, timeout: float = 100, given: str = "") -> Ended:
         """Run a command to its end in a process of its own; `given` is its standard input."""

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.words.states import DraftPhase, state_words
 from tests.journeys.terminal import ROOT, own_environ, run_well
 
 TAB_ORDER = ROOT / "tests" / "data" / "tab_order.txt"
@@ -27,13 +29,13 @@ OWN_ROLES = {
     "draft": "button menu: Column question: Query",
     "draft-vectors": "button menu: Column id: ID",
 }
-STATES = {
-    "Invoices, first quarter": "Paused",
-    "Newsletter archive": "Finished in part",
-    "FAQ rerank, second try": "Outcome unknown",
-    "Abstracts": "Running",
-    "Product search, May": "Draft",
-    "Catalogue vectors": "Finished",
+STATES: dict[str, JobState | DraftPhase] = {
+    "Invoices, first quarter": JobState.PAUSED,
+    "Newsletter archive": JobState.PARTLY_DONE,
+    "FAQ rerank, second try": JobState.OUTCOME_UNKNOWN,
+    "Abstracts": JobState.WORKING,
+    "Product search, May": DraftPhase.EMPTY,
+    "Catalogue vectors": JobState.DONE,
 }
 
 pytest.importorskip("PySide6")
@@ -160,7 +162,7 @@ def test_the_kinds_of_job_are_radio_buttons_and_the_chosen_one_is_checked(pages:
 def test_each_job_says_its_state_and_each_group_its_name(pages: list[Page]) -> None:
     lines = {each["name"] for page in pages for each in page.all() if each["role"] == "list item"}
     for name, state in STATES.items():
-        assert [line for line in lines if line.startswith(f"{name}, {state}")], (name, lines)
+        assert [line for line in lines if line.startswith(f"{name}, {state_words(state).text}")], (name, lines)
     assert {"Needs you, 3", "Working, 1"} <= lines
 
 
@@ -173,8 +175,8 @@ def test_what_we_paint_ourselves_has_role_name_and_a_summary(pages: list[Page]) 
 
 def test_changes_are_announced(heard: dict[str, Any]) -> None:
     for said in (
-        "Abstracts: Running",
-        "Help centre ranking: Finished",
+        f"Abstracts: {state_words(JobState.WORKING).text}",
+        f"Help centre ranking: {state_words(JobState.DONE).text}",
         "The picture is on the clipboard.",
         "Store reviews: with your account. You can close this computer.",
     ):

@@ -41,7 +41,6 @@ kill -0 "$server" 2>/dev/null || { wait "$server"; echo "the server had ended: $
 """
 # The server reads markup. A notice stays until it is closed, however long the machine takes to look at it.
 SERVER = "[global]\nmarkup = full\n[urgency_low]\ntimeout = 0\n[urgency_normal]\ntimeout = 0\n"
-WAITS = "What waits for it goes on by itself as soon as it does."
 
 pytest.importorskip("PySide6")
 needs_keyring = pytest.mark.skipif(
@@ -77,7 +76,7 @@ def seen_with_keyring(tmp_path: Path, script: str) -> list[str]:
 def test_a_locked_keyring_is_called_locked_and_all_goes_on_once_it_is_unlocked(tmp_path: Path) -> None:
     assert seen_with_keyring(tmp_path, LOCKED) == [
         "Your keyring is locked · Unlock | a page: True",
-        "Your keyring was not unlocked. Unlock it; what waits for it goes on by itself.",
+        "your_keyring_was_not_unlocked_unlock",
         "refused, asked again: refused",
         "done | new jobs are sent there",
     ]
@@ -88,7 +87,7 @@ def test_a_slow_keyring_holds_up_no_page_and_its_late_answer_is_taken(tmp_path: 
     assert seen_with_keyring(tmp_path, SLOW) == [
         "Checking the keyring… | a page: True",
         "settings | checking: True",
-        f"Your keyring does not answer | Your keyring does not answer. {WAITS}",
+        "Your keyring does not answer | your_keyring_does_not_answer_what",
         "done | new jobs are sent there",
     ]
 

@@ -42,8 +42,7 @@ def test_from_the_list_of_calls_to_an_empty_account(terminal: Terminal, account:
 
     done = run(terminal, *SET_UP, "--paid-plan", "--use")
     assert done.status == 0, done.err
-    assert "Done: connection “My Worker” was added." in done.err
-    assert " 6. Done." in done.err and " 1. Done. It is anna.workers.dev." in done.err
+    assert " 6. " in done.err and "anna.workers.dev" in done.err
     assert account.secret() == SECRET
     assert listed.out.strip() in done.err, "the same list, before anything is sent"
     connection = terminal.connections()["My Worker"]
@@ -54,7 +53,6 @@ def test_from_the_list_of_calls_to_an_empty_account(terminal: Terminal, account:
     taken = run(terminal, "take-down", "My Worker", "--account", ACCOUNT, "--yes", "--forget", "--json")
     assert taken.status == 0, taken.err
     assert taken.json == {"worker": True, "workflow": True, "bucket": True, "objects": 2}
-    assert "2 stored objects were deleted." in taken.err
     assert account.state == ({}, {}, {})
     assert "My Worker" not in run(terminal, "list").out
 
@@ -62,16 +60,15 @@ def test_from_the_list_of_calls_to_an_empty_account(terminal: Terminal, account:
 def test_on_a_terminal_it_asks_before_it_asks_for_the_token(terminal: Terminal, account: AccountService) -> None:
     set_up = ("connections", *(each for each in SET_UP if each != "--yes"))
     _, refused = terminal.run_asked("n\n", *set_up)
-    assert "Nothing was sent." in refused and "token:" not in refused and account.calls == []
+    assert "token:" not in refused and account.calls == []
     _, done = terminal.run_asked(f"y\n{TOKEN}\n", *set_up)
-    assert "was added" in done and "One-time API token: " in done
     assert done.index("workers/subdomain") < done.index("Go on?") < done.index("token: ")
     assert "cf-batch-door" in account.scripts
 
 
 def test_without_a_terminal_it_wants_a_yes(terminal: Terminal, account: AccountService) -> None:
     ended = run(terminal, *(each for each in SET_UP if each != "--yes"))
-    assert ended.status == 2 and ended.complaint == "Nothing was sent. Agree to it with --yes."
+    assert (ended.status, ended.codes) == (2, {"nothing_was_sent_agree_yes"})
     assert account.calls == []
 
 
@@ -86,24 +83,21 @@ def test_the_token_is_found_in_what_was_copied_or_in_a_variable(terminal: Termin
 
 def test_without_a_keyring_no_secret_is_made_that_would_be_lost(terminal: Terminal, account: AccountService) -> None:
     lost = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
-    assert lost.status == 2 and "a secret that is made now would be lost at once" in lost.complaint
-    assert "That is: --secret-from VARIABLE." in lost.err and account.changes == []
+    assert lost.status == 2 and "--secret-from" in lost.err and account.changes == []
     assert run(terminal, *SET_UP).status == 0
     terminal.environ[f"CFBATCH_SECRET_{terminal.connections()['My Worker']['id'].upper()}"] = SECRET
     again = run(terminal, "set-up", "--account", ACCOUNT, "--yes")
-    assert again.status == 0 and "connection “My Worker” is kept" in again.err
+    assert again.status == 0, again.err
     assert account.secret() == SECRET
 
 
 def test_what_goes_wrong_has_its_status_and_the_way_on(terminal: Terminal, account: AccountService) -> None:
     account.foreign()
     taken = run(terminal, *SET_UP)
-    assert taken.status == 1 and "Nothing was changed in the account." in taken.complaint
-    assert "That is: --worker cf-batch-door-2, or --replace." in taken.err
+    assert taken.status == 1 and "--worker cf-batch-door-2" in taken.err and account.changes == []
     account.permissions = frozenset((SCRIPTS,))
     lacking = run(terminal, *SET_UP, "--worker", "mine")
-    assert lacking.status == 4 and "permission Workers R2 Storage Write" in lacking.complaint
-    assert " 4. Failed." in lacking.err and "Details: 10000: Authentication error; HTTP 403" in lacking.err
+    assert lacking.status == 4 and "Workers R2 Storage Write" in lacking.complaint and "HTTP 403" in lacking.err
     assert run(terminal, *SET_UP, given=OTHER_TOKEN).status == 4
     assert run(terminal, *SET_UP, "--worker", "No Name").status == 2
     assert run(terminal, *SET_UP, "--account", "nobody").status == 4
@@ -119,8 +113,7 @@ def test_taking_down_names_what_it_is_about(terminal: Terminal, account: Account
     assert run(terminal, *take_down, "nobody").status == 2
     assert run(terminal, *take_down, "--worker", "cf-batch-door", "--forget").status == 2
     run(terminal, "add", "worker", "--url", "https://door.example.com", "--name", "Own", "--no-test", given="a-secret")
-    own = run(terminal, *take_down, "Own")
-    assert own.status == 2 and own.complaint.endswith("Give the Worker's name.")
+    assert run(terminal, *take_down, "Own").status == 2
     assert account.calls == []
     assert run(terminal, *SET_UP).status == 0
     account.store("answers/a-job/1/1")

@@ -121,9 +121,11 @@ def _slow_service(folder: Path) -> Iterator[Service]:
     """A service that accepts every submit and answers too late."""
     command = (sys.executable, "-m", "tests.support.faulty_service", folder, "--stall-submits", str(STALL))
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        url = next(word for word in read_until(process, "listens on").split() if word.startswith("http://"))
-        yield Service(url, folder)
-        process.kill()
+        try:
+            url = next(word for word in read_until(process, "listens on").split() if word.startswith("http://"))
+            yield Service(url, folder)
+        finally:
+            process.kill()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -217,6 +217,7 @@ class Tour:
         """A ranking on all its tabs."""
         await self._open("Help centre, baseline")
         for tab in (tabs.RANKING, tabs.QUALITY, tabs.OVERVIEW, tabs.DETAILS):
+            self._space.job_page.tabs.set_shown(tab, True)
             self._space.job_page.tabs.choose(tab)
             await self._stop(tab)
         self._space.job_page.tabs.choose(tabs.PROGRESS)
@@ -232,10 +233,10 @@ class Tour:
     async def comparison(self) -> None:
         """The choice of jobs, and the tabs of a comparison."""
         base, other = (self._stage.job(name).id for name in ("Help centre, baseline", "Help centre, short answers"))
-        self._space.evaluating.compare(base)
+        self._space.compare(base)
         await self._dialog("comparison-choose")
-        self._space.evaluating.compare(base, other)
-        page = self._space.evaluating.comparison
+        self._space.compare(base, other)
+        page = self._space.comparison_page
         for tab in (ANSWER, QUERIES, SCORES, MEASURES):
             await settled(self._stage)
             page.tabs.choose(tab)
@@ -243,9 +244,9 @@ class Tour:
 
     async def judging(self) -> None:
         """Before judging, and while judging."""
-        self._space.evaluating.judge(self._stage.job("Support articles, April").id)
+        self._space.judge(self._stage.job("Support articles, April").id)
         await self._stop("judging-start")
-        self._space.evaluating.judging.begin_button.click()
+        self._space.judge_page.begin_button.click()
         await self._stop("judging")
 
     async def vectors(self) -> None:
@@ -323,18 +324,18 @@ class Tour:
 
     async def settings(self) -> None:
         """Settings on all tabs, with a card of each kind of connection."""
-        space, page = self._space, self._space.settings.page
+        space, page = self._space, self._space.settings_page
         space.show(page)
         for key in page._pages:
-            page.choose(key)
+            page.tabs.choose(key)
             await self._stop(f"settings-{key}")
-        space.settings.show_connections()
+        space.show_connections()
         for kind in ("worker", "gateway"):
-            space.settings.connection._begin(kind)
+            space.connection_page._begin(kind)
             if kind == "worker":
-                space.settings.connection.cards[-1].collect.switch.setChecked(True)
+                space.connection_page.cards[-1].collect.switch.setChecked(True)
             await self._stop(f"connection-{kind}")
-        space.show(space.settings.traffic)
+        space.show(space.traffic_page)
         await self._stop("traffic")
 
     async def dialogs(self) -> None:
@@ -346,10 +347,10 @@ class Tour:
         ):
             show()
             await self._dialog(name)
-        self._space.settings.show_connections()
-        self._space.settings.connection.check_service("cloudflare")
+        self._space.show_connections()
+        self._space.connection_page.check_service("cloudflare")
         await self._dialog("service-check")
-        page = self._space.settings.connection
+        page = self._space.connection_page
         card = page._add("worker")
         page.show_guide(card)
         await self._dialog("worker-guide")

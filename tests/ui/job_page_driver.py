@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
@@ -42,18 +44,10 @@ def job_actions(
     program: Program, notices: Notices, window: QWidget, *, show_jobs: Callable[[], object] = list
 ) -> JobActions:
     """What pages can have done with jobs, outside the main window: what would open another page is not done."""
-    return JobActions(
-        program,
-        Tasks(window, notices.show_error),
-        notices,
-        window,
-        show_jobs=show_jobs,
-        open_job=str,
-        changed=str,
-        compare=print,
-        judge=print,
-        export=str,
-    )
+    own = {"program": program, "tasks": Tasks(window, notices.show_error), "notices": notices, "window": window}
+    elsewhere = dict.fromkeys(("open_job", "show_changed", "compare", "judge", "export"), print)
+    desk: Any = SimpleNamespace(**own, **elsewhere, show_jobs=show_jobs)
+    return JobActions(desk)
 
 
 class JobPageDriver:

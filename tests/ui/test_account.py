@@ -69,7 +69,7 @@ def menu(stage: Stage) -> QMenu:
 
 def states(stage: Stage) -> list[str]:
     rows = progress(stage).table.batches
-    column = [each.name for each in rows.columns].index("state")
+    column = next(index for index, each in enumerate(rows.columns) if each.icon)
     return [rows.text(index, column) for index in range(rows.rowCount())]
 
 
@@ -102,7 +102,7 @@ async def test_from_the_service_to_here_by_way_of_the_account(
     click(page.check_button)
     await stage.program.runner.wait(job.id)
     await until(lambda: page.header.state.text() == "Finished")
-    page.tabs.choose("details")
+    entries(menu(stage))["Details"].trigger()
     assert page.details.as_text().count(": Here, ") == 3
     await until(lambda: worker.room.shards == {})  # deleted there, once all is here
     await until(lambda: "copies in your account" not in page.header.facts())
@@ -162,7 +162,7 @@ async def test_copies_that_are_kept_can_be_deleted(
     await stage.program.runner.wait(job.id)
     page = stage.workspace.job_page
     await until(lambda: page.header.facts().endswith("copies in your account"))
-    page.tabs.choose("details")
+    entries(menu(stage))["Details"].trigger()
     kept = dict(page.details.lines())["In your account"]
     assert kept.startswith("3 batches handed over · copies kept until ")
     entries(menu(stage))["Delete the copies in my account"].trigger()

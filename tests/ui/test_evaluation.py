@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,13 +15,13 @@ from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.evaluation import comparison_page
 from cfbatch_gui.ui.evaluation.comparison_page import (
     ANSWER,
     MEASURES,
@@ -84,7 +85,7 @@ async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
         first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
         page.compare([second, first])
         await until(lambda: page.queries.texts_model.rowCount() > 0 and not page.tasks.running())
-        yield Compared(program, page._notices, page, first, second)
+        yield Compared(program, page.notices, page, first, second)
 
 
 async def test_jobs_are_matched_the_newer_one_is_b_and_all_measures_are_shown(compared: Compared, until: Until) -> None:
@@ -135,19 +136,18 @@ async def test_the_answer_by_one_measure_and_another(compared: Compared, until: 
 async def test_what_takes_long_says_so_and_can_be_stopped(
     compared: Compared, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page, held, folder_of = compared.page, Event(), compared.program.folder
+    page, held, read = compared.page, Event(), comparison_page.read_comparison
 
-    def held_folder(job_id: str) -> JobFolder:
+    def read_later(*given: Any) -> comparison_page.Compared:
         held.wait()
-        return folder_of(job_id)
+        return read(*given)
 
-    monkeypatch.setattr(compared.program, "folder", held_folder)
+    monkeypatch.setattr(comparison_page, "read_comparison", read_later)
     page.compare([compared.first, compared.second])
     await until(lambda: (empty := instead(page)) is not None and empty.button.isVisible())
     stop = instead(page)
     assert stop is not None and stop.sentence()
     QTest.mouseClick(stop.button, Qt.MouseButton.LeftButton)
-    assert not page.tasks.is_running("compare")
     held.set()
     await until(lambda: not page.tasks.running())
     assert page.compared is None
@@ -309,7 +309,7 @@ QUERY_COUNT, TEXT_COUNT = 3, 5
 def words(page: JudgePage) -> list[str]:
     """The query, its text, and the progress."""
     view = page.view
-    return [view._query.text(), view._text.toPlainText(), view._count.text(), view._left.text()]
+    return [view.query.text(), view.text.toPlainText(), view.count.text(), view.left.text()]
 
 
 @dataclass
@@ -487,7 +487,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
         await person.press(Qt.Key.Key_J, CONTROL)
         await person.until_sees("Start judging", f"Texts to judge: {len(PLAIN)}")
         await person.press(Qt.Key.Key_Return)
-        page = stage.workspace.evaluating.judging
+        page = stage.workspace.judge_page
         await person.until(lambda: page.session is not None and page.view.isVisible())
         session = page.session
         assert session is not None
@@ -497,7 +497,7 @@ async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:
             await person.until(lambda: not page.tasks.running())
         await person.until_sees(f"All {len(PLAIN)} texts are judged. Texts that came twice: the same grade for")
         await person.press(Qt.Key.Key_Return)
-        answer = stage.workspace.evaluating.comparison.answer
+        answer = stage.workspace.comparison_page.answer
         await person.until(lambda: answer.found is not None and answer.found.is_seen and answer.found.better == 6)
         await person.click_row("Jobs", "As it was")
         await person.until(lambda: window.library.opened_job() == first.id)

@@ -53,7 +53,7 @@ async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Un
     await until(lambda: FORGET not in job_menu(stage))
     assert "Judge its texts…" not in job_menu(stage) and not job_menu(stage)["Duplicate"].isEnabled()
     shown = stage.workspace.window.pages.currentWidget()
-    stage.workspace.evaluating.judge(stage.job(JOB).id)
+    stage.workspace.judge(stage.job(JOB).id)
     assert stage.workspace.window.pages.currentWidget() is shown
     await stage.person.until_sees("Texts that were removed cannot be judged.")
 

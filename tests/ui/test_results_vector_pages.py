@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -64,14 +65,10 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[str] = []
         window = MainWindow()
-        views = ResultViews(
-            driver.program,
-            window,
-            show_help=list,
-            show_tab=wanted.append,
-            judge=str,
-            export=str,
-        )
+        tabs = SimpleNamespace(tabs=SimpleNamespace(choose=wanted.append))
+        elsewhere = {"judge": str, "export": str, "menus": SimpleNamespace(show_help=list), "job_page": tabs}
+        workspace: Any = SimpleNamespace(program=driver.program, window=window, notices=window.notices, **elsewhere)
+        views = ResultViews(workspace)
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         yield Pages(driver, window, views, job, wanted, until)
@@ -119,8 +116,8 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
         pick(page.colour_choice, key)
         await pages.until(lambda: not page.tasks.running())
         seen[key] = page._colours
-    assert seen["column/2"].dots.ordered
-    assert seen["clusters"].dots.names[0].startswith("1 · ")
+    assert seen["column/2"].ordered
+    assert seen["clusters"].names[0].startswith("1 · ")
     assert (seen["one"].title, seen["column/1"].title) == ("", "category")
     QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
     await pages.until(lambda: page.picture.findChild(QFileDialog) is not None)
@@ -303,8 +300,8 @@ async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
     ranking = await driver.finished(pairs, Kind.RANK, "Ranked")
     await driver.show(pages.job)
     assert not driver.page.compare_button.isHidden()
-    driver.workspace.evaluating.compare(pages.job.id, ranking.id)
-    page = driver.workspace.evaluating.comparison
+    driver.workspace.compare(pages.job.id, ranking.id)
+    page = driver.workspace.comparison_page
     await pages.until(lambda: page.compared is not None and not page.tasks.running())
     found = page.compared
     assert found is not None
@@ -314,7 +311,7 @@ async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
     page.tabs.choose("scores")
     assert page.scores.chart.isVisible()
     other = await driver.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
-    driver.workspace.evaluating.compare(pages.job.id, other.id)
+    driver.workspace.compare(pages.job.id, other.id)
     await pages.until(lambda: page.compared is None and not page.tasks.running())
 
 

@@ -62,8 +62,8 @@ async def test_a_busy_disk_holds_up_no_window_and_all_is_kept_at_the_end(tmp_pat
         try:
             await stage.person.press(Qt.Key.Key_Comma, CTRL)
             await stage.person.until_sees("New jobs use the practice service")
-            stage.workspace.settings.page.choose(WINDOW)
-            pick(stage.workspace.settings.page.scheme, Scheme.DARK)
+            stage.workspace.settings_page.tabs.choose(WINDOW)
+            pick(stage.workspace.settings_page.scheme, Scheme.DARK)
             await stage.person.until(partial(_is_kept, stage, "Dark"))
             stage.workspace.window.close()
             await stage.person.until(stage.workspace.closed.is_set)
@@ -125,7 +125,7 @@ async def test_a_page_that_is_opened_as_a_job_is_sent_stays_wanted(tmp_path: Pat
         await stage.person.until_sees("Send 1 batch")
         space = stage.workspace
         assert JobPage.__module__ in sys.modules  # so that it would be opened at once
-        space.settings.show_connections()
+        space.show_connections()
         space._sent(space.draft_page.job_id())
         await stage.person.until_sees("New jobs use the practice service")
 
@@ -231,7 +231,7 @@ async def test_a_field_keeps_what_is_pasted_into_it(stage: Stage) -> None:
 async def test_a_token_goes_to_the_connection_and_into_no_file(stage: Stage, tmp_path: Path) -> None:
     await paste(stage, TOKEN)
     await stage.person.until_sees("Cloudflare", "Create a token")
-    assert stage.workspace.settings.connection.cloudflare.token_block.field.text() == TOKEN
+    assert stage.workspace.connection_page.cloudflare.token_block.field.text() == TOKEN
     assert not stage.program.ledger.jobs()
     assert not any(TOKEN.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
@@ -248,7 +248,7 @@ async def test_the_language_is_kept_and_the_window_opens_again_in_it(
     stage: Stage, tmp_path: Path, until: Until
 ) -> None:
     page = await open_settings(stage)
-    page.choose(WINDOW)
+    page.tabs.choose(WINDOW)
     assert page.language.value() == ""
     names = [page.language.itemText(index) for index in range(page.language.count())]
     assert names == ["Match system", "English", "Deutsch"]
@@ -263,14 +263,14 @@ async def test_the_language_is_kept_and_the_window_opens_again_in_it(
 
 async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
     page = await open_settings(stage)
-    page.choose(WINDOW)
+    page.tabs.choose(WINDOW)
     assert page.boxes["practice_waits"].isChecked()
     page.boxes["practice_waits"].click()
     assert page.boxes["system_notices"].isChecked()
     page.boxes["system_notices"].click()
     assert not page.boxes["for_developers"].isChecked()
     page.boxes["for_developers"].click()
-    page.choose(SPENDING)
+    page.tabs.choose(SPENDING)
     field = page.budget.a_job
     for typed, amount in (("0.001", 0.001), ("0,5", 0.5), ("much", 0.5), ("", 0.0), ("0.5", 0.5)):
         field.setFocus()
@@ -278,7 +278,7 @@ async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path
         QTest.keyClicks(field, typed or "\b")
         QTest.keyClick(field, Qt.Key.Key_Return)
         assert stage.program.settings.budget.a_job == amount
-    page.choose(DATA)
+    page.tabs.choose(DATA)
     assert not page.boxes["forget_after_export"].isChecked()
     page.boxes["forget_after_export"].click()
     saved = Paths(tmp_path / "data").settings
@@ -291,7 +291,7 @@ async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path
 
 async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, until: Until) -> None:
     page = await open_settings(stage)
-    page.choose(DATA)
+    page.tabs.choose(DATA)
     assert not page.forget_folders.isEnabled()
     remembered = stage.program.remembered_folder(FolderUse.EXPORTS)
     remembered.keep(tmp_path)
@@ -308,7 +308,7 @@ async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> Non
     click(page.done_button)
     assert stage.workspace.window.pages.currentWidget() is not page
     await open_settings(stage)
-    field = stage.workspace.settings.connection.cloudflare.account
+    field = stage.workspace.connection_page.cloudflare.account
     field.setFocus()
     await until(field.hasFocus)
     focused = QApplication.focusWidget()

@@ -106,7 +106,7 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage) -> N
 async def test_the_selected_rankings_are_compared_with_the_open_one(stage: Stage) -> None:
     select(stage, "May", "June")
     await menu_job(stage, "Compare these 3…")
-    page = stage.workspace.evaluating.comparison
+    page = stage.workspace.comparison_page
     await stage.person.until(lambda: stage.workspace.window.pages.currentWidget() is page)
     await stage.person.until_sees("May", "June")
     assert page._jobs[0].id == stage.job("April").id
@@ -276,7 +276,7 @@ async def test_what_the_service_refused_is_sent_again_alone(
         await person.click("Progress")
         await person.until_sees("The service refused 2 of 12 requests")
         await person.click("Send these again")
-        await person.until_sees("Batches back: 2 of 2", "82 of 82 scores can be read now")
+        await person.until_sees("Batches back: 2 of 2", "Look at what is here")
         assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
 
 

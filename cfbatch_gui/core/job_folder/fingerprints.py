@@ -20,7 +20,6 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value, transaction
 
 HASHES, MAP = "hashes", "map"  # names of arrays: hashes of the texts, and their places on the map
-_DIGEST = 16  # bytes of a text's hash
 _BLOCK = 20_000  # texts that are hashed at a time
 _encode = msgspec.json.Encoder().encode
 _PAIRS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY item_no"
@@ -28,7 +27,7 @@ Hashes = NDArray[np.uint64]
 
 
 def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
-    """The number of every item, ascending, (n,), and the hash of what is sent of it, uint64 (n, 2), as they are kept,
+    """The number of every item, ascending, (n,), and the hash of what is sent of it, uint64 (n,), as they are kept,
     or made anew and kept. For a thread. Raises DataError.
     """
     with folder.open(read_only=True) as database:
@@ -41,19 +40,16 @@ def hashes_of_items(folder: JobFolder) -> tuple[NDArray[np.int64], Hashes]:
 
 
 def places(wanted: Hashes, known: Hashes) -> NDArray[np.int64]:
-    """For each wanted hash the index of the first that is equal, -1 for none; both uint64 (n, 2)."""
+    """For each wanted hash the index of the first that is equal, -1 for none."""
     if not len(known):
         return np.full(len(wanted), -1, np.int64)
-    order = np.argsort(known[:, 0], kind="stable")
-    keys = known[order, 0]
-    at = np.searchsorted(keys, wanted[:, 0])
-    at[at == len(keys)] = 0
-    found = order[at].astype(np.int64)
-    return np.where(np.all(known[found] == wanted, axis=1), found, -1)
+    order = np.argsort(known, kind="stable")
+    found = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)].astype(np.int64)
+    return np.where(known[found] == wanted, found, -1)
 
 
 def hashes_of(texts: Iterable[str]) -> Hashes:
-    """The hashes of texts in UTF-8, uint64 (n, 2)."""
+    """The hashes of texts in UTF-8, uint64 (n,)."""
     return _hashed([text.encode() for text in texts])
 
 
@@ -96,16 +92,15 @@ def _mix_in_parts(database: sqlite3.Connection, item: NDArray[np.int64], hashes:
 
 
 def _hashed(texts: list[bytes]) -> Hashes:
-    blake2b, size = hashlib.blake2b, _DIGEST
-    digests = b"".join([blake2b(text, digest_size=size).digest() for text in texts])
-    return np.frombuffer(digests, "<u8").reshape(-1, 2)
+    blake2b = hashlib.blake2b
+    return np.frombuffer(b"".join([blake2b(text, digest_size=8).digest() for text in texts]), "<u8")
 
 
 def _hashes_of(database: sqlite3.Connection, table: str, number: str) -> Hashes:
     """Those of the texts in a table, by their number there; as SQLite has them, which is in UTF-8."""
     (last,) = database.execute(f"SELECT coalesce(max({number}), 0) FROM {table}").fetchone()  # noqa: S608 - constants
     statement = f"SELECT {number}, CAST(text AS BLOB) FROM {table} WHERE {number} >= ? ORDER BY 1 LIMIT ?"  # noqa: S608
-    hashes = np.zeros((last, 2), np.uint64)
+    hashes = np.zeros(last, np.uint64)
     first = 1
     while block := database.execute(statement, (first, _BLOCK)).fetchall():
         hashes[np.array([row[0] for row in block]) - 1] = _hashed([row[1] for row in block])
@@ -113,15 +108,12 @@ def _hashes_of(database: sqlite3.Connection, table: str, number: str) -> Hashes:
     return hashes
 
 
-_ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mixed(one: Hashes, other: Hashes) -> Hashes:
     """One hash of each pair, which is not that of the pair the other way round."""
-    both = one * np.array(_ODD) + other[:, ::-1]
-    both = (both ^ (both >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    both = (both ^ (both >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: Hashes = both ^ (both >> np.uint64(31))
+    found: Hashes = one * _ODD + other
     return found
 
 

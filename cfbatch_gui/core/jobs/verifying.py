@@ -28,7 +28,6 @@ from cfbatch_gui.core.job_folder.schema import (
     NOT_SENT,
     metadata_value,
     one_moment,
-    put_metadata_value,
     transaction,
 )
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
@@ -123,14 +122,8 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
         failed = min(batch.requests, batch.failed_requests + found.requests)
         return replace(batch, failed_requests=failed, error=because, error_detail="")
 
-    if not lost:
-        return job
     taken = lost[NOT_SENT].requests if NOT_SENT in lost else 0
-    return replace(
-        job,
-        reused_lost=job.reused_lost + taken,
-        batches=tuple(map(changed, job.batches)),
-    )
+    return replace(job, reused_lost=job.reused_lost + taken, batches=tuple(map(changed, job.batches)))
 
 
 def verify_job(folder: JobFolder, job: Job, *, mend: bool = False) -> JobCheck:
@@ -152,14 +145,7 @@ def verify_job(folder: JobFolder, job: Job, *, mend: bool = False) -> JobCheck:
 
 def _unreadable(detail: str) -> Finding:
     """What is beyond mending here; it says what can be done instead."""
-    words = message("job_data_cannot_be_read_or")
-    return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
-
-
-def _problems(database: sqlite3.Connection) -> list[str]:
-    """What SQLite itself finds, but for scores that are no numbers: those are results."""
-    found = [str(row[0]).replace("\n", " ")[:200] for row in database.execute("PRAGMA integrity_check(20)")]
-    return [problem for problem in found if problem != "ok" and not problem.endswith(_SCORE_COLUMNS)]
+    return Finding(Damage.DATA, 0, (), Outcome.LOST, message("job_data_cannot_be_read_or"), detail)
 
 
 def _is_as_sent(database: sqlite3.Connection, job: Job, batch: Batch) -> bool:
@@ -193,17 +179,15 @@ def _kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batc
     dimension = metadata_value(database, "dimension")
     try:
         finished = read_run(raw) if batch.at_once else read_answer(raw)
-        if not isinstance(finished, Finished):
-            return message("is_not_finished_batch")
-        if not batch.at_once and finished.request_id not in ("", batch.request_id):
-            return message("is_another_batch")
-        finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
-        _, expected = sent_requests(database, job.kind, batch.number)
-        for _ in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
-            pass
+        if isinstance(finished, Finished) and (batch.at_once or finished.request_id in ("", batch.request_id)):
+            finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
+            _, expected = sent_requests(database, job.kind, batch.number)
+            for _ in match(finished, expected, dimension=dimension if isinstance(dimension, int) else None):
+                pass
+            return finished
     except ReplyError:
-        return message("cannot_be_read_or_does_not")
-    return finished
+        pass
+    return message("cannot_be_read_or_does_not")
 
 
 _POSITIONS = "SELECT position FROM requests WHERE batch = ? ORDER BY position"
@@ -228,6 +212,7 @@ class _Verifying:
     def __init__(self, folder: JobFolder, job: Job, *, mend: bool) -> None:
         self._folder, self._job, self._mend = folder, job, mend
         self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
+        self._ending = message("they_were_put_right_from_answer") if mend else message("answer_is_here_mend_puts_them")
         self.findings: list[Finding] = []
         self.lost: list[Lost] = []
 
@@ -236,53 +221,48 @@ class _Verifying:
         if not done and not self._job.reused:
             return
         with self._folder.open(read_only=not self._mend) as self._database:
-            if problems := _problems(self._database):
-                self.findings.append(_unreadable(problems[0]))
-                return
-            self._check_inputs(done)
+            for (problem,) in self._database.execute("PRAGMA integrity_check(20)"):
+                if problem != "ok" and not problem.endswith(_SCORE_COLUMNS):  # scores that are no numbers are results
+                    self.findings.append(_unreadable(problem.replace("\n", " ")[:200]))
+                    return
+            # Whether the texts, and which of them went where, are those that were sent.
+            not_as_sent = [batch.number for batch in done if not _is_as_sent(self._database, self._job, batch)]
+            for number in not_as_sent:
+                self._add(Damage.INPUTS, number, Outcome.LOST, "batch_number_rows_text_or_order")
             with transaction(self._database) if self._mend else one_moment(self._database):
-                self._check_results(done, has_taken=self._job.reused > 0)
+                self._check_results(done, not_as_sent)
 
-    def _check_inputs(self, done: list[Batch]) -> None:
-        """Whether the texts, and which of them went where, are those that were sent: by the hash of each body."""
-        for batch in done:
-            if not _is_as_sent(self._database, self._job, batch):
-                items = items_of_batches(self._database, (batch.number,))
-                words = message("batch_number_rows_text_or_order", number=batch.number, rows=self._named(items))
-                self._add(Damage.INPUTS, batch.number, items, Outcome.LOST, words)
-
-    def _check_results(self, done: list[Batch], *, has_taken: bool) -> None:
+    def _check_results(self, done: list[Batch], not_as_sent: Collection[int]) -> None:
         if self._job.kind is Kind.EMBED:
             self._check_vector_file()
+        has_taken = self._job.reused > 0
         numbers = [batch.number for batch in done] + [NOT_SENT] * has_taken
         noted = noted_checksums(self._database)  # as they are before anything is mended
         found = checksums_of(self._database, self._vectors(), numbers)
         for batch in done:
-            answer: bytes | str | Finished
-            if is_whole := noted.get(batch.number) == found[batch.number]:
+            if noted.get(batch.number) == found[batch.number]:
                 answer = _read_reply(self._folder, batch)
+                if isinstance(answer, str):
+                    about = self._about(batch, answer)
+                    self._add(Damage.ANSWER, batch.number, Outcome.WHOLE, "answer_results_are_whole", answer=about)
             else:
-                answer = _kept_answer(self._database, self._folder, self._job, batch)
-            if isinstance(answer, str):
-                self._without_answer(batch, answer, is_whole=is_whole)
-            elif isinstance(answer, Finished):
-                self._put_right(batch, answer)
+                self._put_right(batch, is_as_sent=batch.number not in not_as_sent)
         if has_taken and noted.get(NOT_SENT) != found[NOT_SENT]:
-            self._lose(NOT_SENT, message("results_rows_were_taken_from_earlier"), may_ask=False)
+            self._lose(NOT_SENT, "results_rows_were_taken_from_earlier", may_ask=False)
 
-    def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
+    def _add(self, damage: Damage, batch: int, outcome: Outcome, code: str, **parameters: object) -> None:
+        """A finding; the rows of a batch are those of its items, except for what only its answer has lost."""
+        whole = outcome is Outcome.WHOLE or damage is Damage.VECTOR_FILE
+        items = () if whole else items_of_batches(self._database, (batch,))
         rows = rows_of_items(self._database, items)
+        # Texts that have names alone are counted in the order of the answers.
+        named = rows_in_words(sorted(items) if self._job.has_named_texts else rows, most=50)
+        words = message(code, number=batch, rows=named, ending=self._ending, **parameters)
         self.findings.append(Finding(damage, batch, tuple(rows), outcome, words))
 
-    def _named(self, items: Collection[int]) -> str:
-        """What a sentence calls them: texts that have names alone are counted in the order of the answers."""
-        rows = sorted(items) if self._job.has_named_texts else rows_of_items(self._database, items)
-        return rows_in_words(rows, most=50)
-
-    def _ending(self) -> str:
-        if self._mend:
-            return message("they_were_put_right_from_answer")
-        return message("answer_is_here_mend_puts_them")
+    def _about(self, batch: Batch, problem: str) -> Message:
+        name = self._folder.reply(batch.number).name
+        return message("batch_number_answer_replies_name_problem", number=batch.number, name=name, problem=problem)
 
     def _check_vector_file(self) -> None:
         dimension = metadata_value(self._database, "dimension")
@@ -293,15 +273,12 @@ class _Verifying:
         done = "SELECT 1 FROM requests WHERE state = 'done' LIMIT 1"
         if dimension is None and not self._database.execute(done).fetchone():
             return  # every batch that is done will be found without its results
-        if self._mend and dimension is None and vectors is not None:
-            put_metadata_value(self._database, "dimension", vectors.shape[1])
-        elif self._mend:  # each is stored anew, the first one in a new file
+        if self._mend:  # each is stored anew, the first one in a new file
             self._database.execute("UPDATE requests SET state = 'waiting'")
             self._database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
             with own_errors(self._folder.vectors):
                 remove_file(self._folder.vectors)
-        words = message("file_vectors_vectors_npy_is_missing", ending=self._ending())
-        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
+        self._add(Damage.VECTOR_FILE, 0, self._outcome, "file_vectors_vectors_npy_is_missing")
 
     def _vectors(self) -> NDArray[np.float32] | None:
         """None for scores, and for a file that cannot be read: then no checksum is right."""
@@ -310,53 +287,35 @@ class _Verifying:
                 return stored_vectors(self._folder.vectors)
         return None
 
-    def _put_right(self, batch: Batch, finished: Finished) -> None:
-        items = items_of_batches(self._database, (batch.number,))
-        words = message("batch_number_results_rows_are_not", number=batch.number, rows=self._named(items))
-        if any(each.damage is Damage.INPUTS and each.batch == batch.number for each in self.findings):
-            self._add(Damage.RESULTS, batch.number, items, Outcome.LOST, words)
-            return
-        if self._mend:
-            store(self._database, self._folder, self._job.kind, batch.number, finished)
-        words = message("sentence_next", sentence=words, next=self._ending())
-        self._add(Damage.RESULTS, batch.number, items, self._outcome, words)
+    def _put_right(self, batch: Batch, *, is_as_sent: bool) -> None:
+        answer = _kept_answer(self._database, self._folder, self._job, batch)
+        if isinstance(answer, str):
+            of_batch = "SELECT count(*) FROM requests WHERE batch = ?"
+            (requests,) = self._database.execute(of_batch, (batch.number,)).fetchone()
+            may_ask = bool(batch.request_id) and not batch.at_once and requests == batch.requests
+            about = self._about(batch, answer)
+            self._lose(batch.number, "answer_results_rows_are_lost_here", may_ask=may_ask, answer=about)
+        elif not is_as_sent:
+            self._add(Damage.RESULTS, batch.number, Outcome.LOST, "batch_number_results_rows_are_not")
+        else:
+            if self._mend:
+                store(self._database, self._folder, self._job.kind, batch.number, answer)
+            self._add(Damage.RESULTS, batch.number, self._outcome, "batch_number_results_and_ending")
 
-    def _without_answer(self, batch: Batch, problem: str, *, is_whole: bool) -> None:
-        about = message(
-            "batch_number_answer_replies_name_problem",
-            number=batch.number,
-            name=self._folder.reply(batch.number).name,
-            problem=problem,
-        )
-        if is_whole:
-            words = message("sentence_next", sentence=about, next=message("results_are_whole"))
-            self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, words)
-            return
-        (requests,) = self._database.execute(
-            "SELECT count(*) FROM requests WHERE batch = ?", (batch.number,)
-        ).fetchone()
-        may_ask = bool(batch.request_id) and not batch.at_once and requests == batch.requests
-        lost = message("answer_results_rows_are_lost_here")
-        self._lose(batch.number, lost, may_ask=may_ask, answer=about)
-
-    def _lose(self, batch: int, sentence: Message, *, may_ask: bool, **parameters: object) -> None:
+    def _lose(self, batch: int, code: str, *, may_ask: bool, **parameters: object) -> None:
         """The results of a batch are lost; with `mend` they are taken out."""
-        items = items_of_batches(self._database, (batch,))
+        if not self._mend:
+            cure = message("mend_takes_them_out_results_service")
+        elif may_ask:
+            cure = message("cfbatch_resume_id_asks_service_answer", id=self._job.id)
+        elif self._job.attached or self._job.taken_over:
+            cure = message("they_were_sent_from_elsewhere_cannot")
+        else:
+            cure = message("cfbatch_resume_id_failed_sends_these", id=self._job.id)
         if self._mend:
             requests = _forget_results(self._database, batch, is_failed=not may_ask)
             self.lost.append(Lost(batch, requests, may_ask))
-        words = sentence.filled(rows=self._named(items), cure=self._way_out(may_ask), **parameters)
-        self._add(Damage.RESULTS, batch, items, Outcome.LOST, words)
-
-    def _way_out(self, may_ask: bool) -> str:
-        job = self._job
-        if not self._mend:
-            return message("mend_takes_them_out_results_service")
-        if may_ask:
-            return message("cfbatch_resume_id_asks_service_answer", id=job.id)
-        if job.attached or job.taken_over:
-            return message("they_were_sent_from_elsewhere_cannot")
-        return message("cfbatch_resume_id_failed_sends_these", id=job.id)
+        self._add(Damage.RESULTS, batch, Outcome.LOST, code, cure=cure, **parameters)
 
 
 def complete_results(folder: JobFolder, job: Job) -> None:

@@ -18,17 +18,8 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version
+from cfbatch_gui.core.results import outcomes
 from cfbatch_gui.core.results.numbers import starts
-from cfbatch_gui.core.results.outcomes import (
-    OriginalColumns,
-    OutcomeCounts,
-    Status,
-    columns_of_rankings,
-    count_items,
-    has_parts,
-    sent_of,
-    status_of,
-)
 from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table
 
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")
@@ -118,9 +109,6 @@ def _names(database: sqlite3.Connection, table: ScoreTable, pairs: NDArray[np.in
     ]
 
 
-_BLOCK = 10_000  # queries whose values are Python numbers at a time
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranks:
     """Arrays of shape (n,) in the order of the scores. `rank` counts from 1; `size` is that of the tie, 1 for none."""
@@ -149,8 +137,8 @@ def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks
     return Ranks(rank, size)
 
 
-# Its number, contexts, and scored ones; the best score less the second, None for fewer than two; the best or None.
-QueryScores = tuple[int, int, int, float | None, float | None]
+# Its contexts, and scored ones; the best score less the second, None for fewer than two; the best or None.
+QueryScores = tuple[int, int, float | None, float | None]
 
 
 class Ranking:
@@ -163,48 +151,43 @@ class Ranking:
         self.version = version
         self.items = table.items[order]
         self._scores = table.scores[order]
-        queries = table.queries[order]
+        self._queries = table.queries[order]
         self._has_score = ~np.isnan(self._scores)
-        runs = _Runs(queries, self._scores)
+        runs = _Runs(self._queries, self._scores)
         tied = (runs.lengths > 1) & self._has_score
         self._ranks = np.where(self._has_score, runs.ranks, 0).astype(np.int32)
         starts_tie = runs.starts & tied
         counted = np.cumsum(starts_tie)
         before = np.maximum.accumulate(np.where(runs.starts_query, counted - starts_tie, 0))
         self._tie_groups = np.where(tied, counted - before, 0).astype(np.int32)
-        self._starts = np.flatnonzero(runs.starts_query)
-        self._queries = queries[self._starts]  # those that have contexts
 
     def rows(self, wanted: slice | NDArray[np.int64]) -> Iterator[tuple[int, float, int, int]]:
         """Item, score, rank and tie group of the contexts at these indices."""
         columns = (self.items, self._scores, self._ranks, self._tie_groups)
         return zip(*(column[wanted].tolist() for column in columns), strict=True)
 
-    def count(self, top_k: int | None, threshold: float | None) -> tuple[int, int]:
-        kept = self._has_score if threshold is None else self._has_score & (self._scores >= threshold)
+    def count(self, top_k: int | None, threshold: float | None, items: Collection[int] | None) -> tuple[int, int]:
+        scored = self._has_score if items is None else self._has_score & np.isin(self.items, list(items))
+        kept = scored if threshold is None else scored & (self._scores >= threshold)
         if top_k is not None:
             kept = kept & (self._ranks <= top_k)
-        return int(np.count_nonzero(kept)), int(np.count_nonzero(self._has_score))
+        return int(np.count_nonzero(kept)), int(np.count_nonzero(scored))
 
-    def of_query(self, query_no: int) -> range:
+    def of_query(self, query_no: int) -> slice:
         """The indices of the contexts of one query."""
-        at = int(np.searchsorted(self._queries, query_no))
-        if at == len(self._queries) or self._queries[at] != query_no:
-            return range(0)
-        return range(int(self._starts[at]), int(np.append(self._starts, len(self.items))[at + 1]))
+        return slice(*np.searchsorted(self._queries, (query_no, query_no + 1)).tolist())
 
-    def by_query(self) -> Iterator[QueryScores]:
-        lengths = np.diff(self._starts, append=len(self._scores))
-        for start in range(0, len(self._queries), _BLOCK):
-            some = slice(start, start + _BLOCK)
-            starts, length = self._starts[some], lengths[some]
-            end = int(starts[-1] + length[-1])
-            scored = np.add.reduceat(self._has_score[:end], starts, dtype=np.int64)
-            best = np.where(scored > 0, self._scores[starts], np.nan)
-            second = np.where(scored > 1, self._scores[np.minimum(starts + 1, len(self._scores) - 1)], np.nan)
-            columns = (self._queries[some], length, scored, best, second)
-            for query, contexts, count, first, next_one in zip(*(column.tolist() for column in columns), strict=True):
-                yield query, contexts, count, first - next_one if count > 1 else None, first if count else None
+    def by_query(self) -> dict[int, QueryScores]:
+        """By the numbers of the queries, for those that have contexts."""
+        first = np.flatnonzero(starts(self._queries))
+        scored = np.add.reduceat(self._has_score, first, dtype=np.int64) if len(first) else first
+        best, second = self._scores[first], self._scores[np.minimum(first + 1, len(self._scores) - 1)]
+        lengths = np.diff(first, append=len(self._scores))
+        columns = (self._queries[first], lengths, scored, best, second)
+        return {
+            query: (length, count, top - following if count > 1 else None, top if count else None)
+            for query, length, count, top, following in zip(*(column.tolist() for column in columns), strict=True)
+        }
 
 
 class _Runs:
@@ -281,7 +264,7 @@ class RankedContext(msgspec.Struct, frozen=True, gc=False):
     rank_change: int | None
     row: int
     cells: tuple[str, ...]
-    status: Status
+    status: outcomes.Status
     error: str
     reference: str
     batch: int
@@ -309,10 +292,10 @@ class Rankings:
         self._failed_batches = failed_batches or {}
         self._known: Ranking | None = None
         with folder.open(read_only=True) as database:
-            self._original: OriginalColumns = columns_of_rankings(database, reserved)
+            self._original: outcomes.OriginalColumns = outcomes.columns_of_rankings(database, reserved)
             self.was_ordered = schema.metadata_value(database, "layout") in _ORDERED
         self._ids = RetrievalIds(folder)
-        self._has_parts = has_parts(folder)
+        self._has_parts = outcomes.has_parts(folder)
         self._details = _DETAILS.format(
             cells=f"{'f.cells' if self._original.first else 'NULL'}, {'s.cells' if self._original.second else 'NULL'}",
             rows=f"{_FIRST_ROW if self._original.first else ''} {_SECOND_ROW if self._original.second else ''}",
@@ -321,30 +304,25 @@ class Rankings:
     def columns(self) -> tuple[str, ...]:
         return self._original.names
 
-    def outcome_counts(self) -> OutcomeCounts:
+    def outcome_counts(self) -> outcomes.OutcomeCounts:
         with self._folder.open(read_only=True) as database:
-            return count_items(database, self._failed_batches)
+            return outcomes.count_items(database, self._failed_batches)
 
     def queries(self) -> tuple[RankedQuery, ...]:
         """All queries in the order of the input."""
         scores = self._ranking().by_query()
-        following = next(scores, None)
-        found: list[RankedQuery] = []
         with self._folder.open(read_only=True) as database:
-            for number, identifier, text in database.execute(_QUERIES):
-                if following is not None and following[0] == number:
-                    found.append(RankedQuery(number, identifier, text, *following[1:]))
-                    following = next(scores, None)
-                else:
-                    found.append(RankedQuery(number, identifier, text, 0, 0, None, None))
-        return tuple(found)
+            return tuple(
+                RankedQuery(number, identifier, text, *scores.get(number, (0, 0, None, None)))
+                for number, identifier, text in database.execute(_QUERIES)
+            )
 
     def contexts(self, query_no: int, start: int = 0, stop: int | None = None) -> tuple[RankedContext, ...]:
         """The contexts of one query by rank, ties by descending document id, those without a score last; from index
         `start` to before `stop` of this order.
         """
         ranking = self._ranking()
-        wanted = ranking.of_query(query_no)[start:stop]
+        wanted = range(len(ranking.items))[ranking.of_query(query_no)][start:stop]
         return self._detailed(ranking, slice(wanted.start, wanted.stop))
 
     def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
@@ -363,12 +341,15 @@ class Rankings:
             found = database.execute(_ITEMS_OF, (str(sorted(queries)),))
             return frozenset(item for (item,) in found)
 
-    def counts(self, top_k: int | None = None, threshold: float | None = None) -> tuple[int, int]:
-        """How many scored contexts have a rank ≤ `top_k` and a score ≥ `threshold`, None being no limit; and all.
+    def counts(
+        self, top_k: int | None = None, threshold: float | None = None, items: Collection[int] | None = None
+    ) -> tuple[int, int]:
+        """How many scored contexts have a rank ≤ `top_k` and a score ≥ `threshold`, None being no limit; and all. Only
+        those of `items`, where they are given.
 
         A tie at rank `top_k` is kept as a whole.
         """
-        return self._ranking().count(top_k, threshold)
+        return self._ranking().count(top_k, threshold, items)
 
     def _ranking(self) -> Ranking:
         """The ranking of this moment; it is read again only if the data has changed."""
@@ -384,7 +365,7 @@ class Rankings:
         values = {"items": str(sorted(ranking.items[wanted].tolist()))}
         with self._folder.open(read_only=True) as database:
             rows = {row[0]: row for row in database.execute(self._details, values)}
-            requests = sent_of(database, {row[7] for row in rows.values()})
+            requests = outcomes.sent_of(database, {row[7] for row in rows.values()})
             parts = dict(database.execute(_PARTS, values)) if self._has_parts else {}
             numbers = {row[1] for row in rows.values()} or {0}
             between = (min(numbers), max(numbers))
@@ -395,7 +376,9 @@ class Rankings:
             _, query_no, text, text_id, label, position, row_no, request, first, second, reason = rows[item]
             query_id, query = queries[query_no]
             sent = requests[request]
-            status, why = (Status.DONE, "") if rank else status_of(False, sent, reason, self._failed_batches)
+            status, why = (
+                (outcomes.Status.DONE, "") if rank else outcomes.status_of(False, sent, reason, self._failed_batches)
+            )
             context = RankedContext(
                 item, query_no, query_id, query,
                 rank or None, tie_group > 0, tie_group, score if rank else None,

@@ -20,7 +20,6 @@ from cfbatch_gui.core.results.embeddings import (
     Embeddings,
     Progress,
     Rows,
-    Subspace,
     UnitVectors,
     main_subspace,
     unit_vectors,
@@ -225,56 +224,46 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class TextMap:
-    """`points` (n, 2), float32, by ascending `item_numbers`.
-
-    `share` is the part of the variance in the plane, 0 for t-SNE.
-    """
+    """`points` (n, 2), float32, by ascending `item_numbers`."""
 
     item_numbers: NDArray[np.int64]
     points: NDArray[np.float32]
-    share: float
-    dimension: int
-    missing: int
     without_direction: int
-    layout: Layout = Layout.DIRECTION
+    layout: Layout
 
 
 def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
     """The PCA map, the same for the same vectors. Blocking. Raises DataError."""
     unit = unit_vectors(embeddings)
-    if unit.count < 2:
-        return map_of(unit, np.zeros((unit.count, 2), dtype=np.float32), 0.0, Layout.DIRECTION)
-    found, plane = _projected(unit, _WIDTH, 3, progress)
-    total = 1.0 - float(plane.mean.astype(np.float64) @ plane.mean.astype(np.float64))
-    turned, variances = _main_axes_first(found)
-    points = _two(turned)
-    share = min(1.0, float(variances[:2].sum()) / total) if total > 1e-9 else 0.0
-    return map_of(unit, points, share, Layout.DIRECTION)
+    points = np.zeros((unit.count, 2), dtype=np.float32)
+    if unit.count > 1:
+        points = _two(_main_axes_first(_projected(unit, _WIDTH, 3, progress)))
+    return _map_of(unit, points, Layout.DIRECTION)
 
 
 def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) -> TextMap:
     """The t-SNE map, the same for the same vectors on one machine. Blocking for minutes. Raises DataError."""
     if unit.count < _LEAST:
-        return map_of(unit, make_map(unit.embeddings).points, 0.0, Layout.NEIGHBOURS)
+        return _map_of(unit, make_map(unit.embeddings).points, Layout.NEIGHBOURS)
     width = _WIDE if unit.count <= _FEW else _NARROW
-    points = _main_axes_first(_projected(unit, width, 2, _part(progress, 0.0, 0.08))[0])[0]
+    points = _main_axes_first(_projected(unit, width, 2, _part(progress, 0.0, 0.08)))
     count = min(NEIGHBOURS, max(3, unit.count // 10))  # fewer for few texts, whose fifteenth nearest is far away
     near = knn_graph(points, count, _part(progress, 0.08, 0.25))
     plane = _two(points)
     del points
-    return map_of(unit, tsne_layout(near, plane, _part(progress, 0.25, 1.0)), 0.0, Layout.NEIGHBOURS)
+    return _map_of(unit, tsne_layout(near, plane, _part(progress, 0.25, 1.0)), Layout.NEIGHBOURS)
 
 
-def map_of(unit: UnitVectors, points: NDArray[np.float32], share: float, layout: Layout) -> TextMap:
-    return TextMap(unit.item_numbers, points, share, unit.dimension, unit.missing, unit.without_direction, layout)
+def _map_of(unit: UnitVectors, points: NDArray[np.float32], layout: Layout) -> TextMap:
+    return TextMap(unit.item_numbers, points, unit.without_direction, layout)
 
 
 def _part(progress: Progress, start: float, stop: float) -> Progress:
     return lambda share: progress(start + share * (stop - start))
 
 
-def _projected(unit: UnitVectors, width: int, rounds: int, progress: Progress) -> tuple[NDArray[np.float32], Subspace]:
-    """The unit vectors in so few dimensions that all of them fit into memory, float32 (n, width), and their space."""
+def _projected(unit: UnitVectors, width: int, rounds: int, progress: Progress) -> NDArray[np.float32]:
+    """The unit vectors in so few dimensions that all of them fit into memory, float32 (n, width)."""
     done = 0
 
     def passes() -> Iterator[Rows]:
@@ -285,15 +274,15 @@ def _projected(unit: UnitVectors, width: int, rounds: int, progress: Progress) -
             progress(min(1.0, done / ((rounds + 1) * unit.count)))
 
     space = main_subspace(passes, unit.dimension, min(width, unit.dimension), centred=True, rounds=rounds)
-    return np.concatenate([space.project(rows, factors) for rows, factors in passes()]), space
+    return np.concatenate([space.project(rows, factors) for rows, factors in passes()])
 
 
-def _main_axes_first(found: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """The points centred and rotated to their principal axes, (n, d), and the variances, (d,), descending."""
+def _main_axes_first(found: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The points centred and rotated to their principal axes, (n, d), the widest first."""
     centred = found - found.mean(axis=0, dtype=np.float64).astype(np.float32)
-    variances, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(centred))
+    _, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(centred))
     turned: NDArray[np.float32] = centred @ axes[:, ::-1].astype(np.float32)
-    return turned, variances[::-1]
+    return turned
 
 
 def _two(turned: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -308,31 +297,24 @@ _VERSION = 3  # of the t-SNE code, raised whenever it gives other maps for the s
 _SAMPLE_OF_KEY = 512
 
 
-def cached_map(folder: JobFolder, embeddings: Embeddings) -> TextMap | None:
-    """The cached t-SNE map if it was made from the present vectors, else None.
-
-    Blocking; call it in a thread. Raises DataError.
-    """
-    return _read(folder, unit_vectors(embeddings))
-
-
-def tsne_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
-    """The kept t-SNE map, or a new one. Blocking, half a minute for 100,000 texts. Raises DataError."""
-    unit = unit_vectors(embeddings)
-    found = _read(folder, unit)
-    if found is None:
-        found = make_tsne_map(unit, progress)
-        keep_arrays(folder, MAP, key=np.array(_key(unit)), points=found.points)
-    return found
-
-
-def _read(folder: JobFolder, unit: UnitVectors) -> TextMap | None:
+def cached_map(folder: JobFolder, unit: UnitVectors) -> TextMap | None:
+    """The cached t-SNE map if it was made from the present vectors, else None. Blocking. Raises DataError."""
     with folder.open(read_only=True) as database:
         kept = kept_arrays(database, MAP)
     if kept is None or str(kept["key"]) != _key(unit):
         return None
     points = kept["points"].astype(np.float32)
-    return map_of(unit, points, 0.0, Layout.NEIGHBOURS) if np.isfinite(points).all() else None
+    return _map_of(unit, points, Layout.NEIGHBOURS) if np.isfinite(points).all() else None
+
+
+def tsne_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
+    """The kept t-SNE map, or a new one. Blocking, half a minute for 100,000 texts. Raises DataError."""
+    unit = unit_vectors(embeddings)
+    found = cached_map(folder, unit)
+    if found is None:
+        found = make_tsne_map(unit, progress)
+        keep_arrays(folder, MAP, key=np.array(_key(unit)), points=found.points)
+    return found
 
 
 def _key(unit: UnitVectors) -> str:

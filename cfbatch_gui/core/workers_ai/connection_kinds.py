@@ -161,6 +161,7 @@ def is_on_this_computer(address: str) -> bool:
 
 
 def title_of(saved: Sequence[SavedConnection], connection_id: str) -> str:
-    """What people call a connection; the id itself for one that was deleted."""
-    usual = {PRACTICE.id: PRACTICE.title, ConnectionKind.CLOUDFLARE: "Cloudflare"}
-    return next((each.name for each in saved if each.id == connection_id), usual.get(connection_id, connection_id))
+    """What people call a connection, also one that was deleted."""
+    usual: dict[str, str] = {PRACTICE.id: PRACTICE.title, ConnectionKind.CLOUDFLARE: "Cloudflare"}
+    titles = usual | {each.id: each.name for each in saved}
+    return titles.get(connection_id) or message("connection_was_removed")

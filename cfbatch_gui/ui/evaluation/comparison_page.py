@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
     Comparison,
@@ -37,6 +36,7 @@ from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.display import control_name
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Band, Bars, Chart, Diagonal, Dots, PictureButtons, PlotData
+from cfbatch_gui.ui.results.results_page import ResultsPage, Version
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -50,7 +50,6 @@ from cfbatch_gui.words.states import amount, is_practice, short_model
 ANSWER, QUERIES, SCORES, MEASURES = "answer", "queries", "scores", "measures"
 _TOPS = (1, 3, 5, 10, 20)
 _OTHERS_WIDTH = 240
-_PATIENCE = 0.3  # seconds; what takes longer says so
 _SIDE_BY_SIDE = 3  # measures, before those of "More"
 _CHART_HEIGHT = 150  # pixels
 _SAME = 5e-5  # a difference that is shown as 0.0000
@@ -87,7 +86,7 @@ def with_top(comparison: Comparison, top_k: int, book: BookGrades | None) -> Com
     return Compared(comparison, moves, evaluate(comparison.runs, comparison.joined, k=top_k, book=book), top_k, book)
 
 
-class ComparisonPage(QWidget):
+class ComparisonPage(ResultsPage[Compared]):
     """`more_wanted` asks for a choice of other jobs, and brings the id of the newest of these; `judge_wanted` brings
     the ids of all, whose texts are to be judged.
     """
@@ -96,16 +95,14 @@ class ComparisonPage(QWidget):
     judge_wanted = Signal(list)
 
     def __init__(self, program: Program, notices: Notices) -> None:
-        super().__init__()
-        self._program, self._notices = program, notices
+        super().__init__(program, notices, "git-compare")
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
-        self.tasks = Tasks(self, self._cannot_be_compared)
-        self.header = widgets.PageHeader(self.tr("Comparison"))
+        self.header = widgets.PageHeader(tr("Comparison"))
         self.choose_button = widgets.Button(
-            self.tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[-1].id)
+            tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[-1].id)
         )
-        self.save_button = widgets.MenuButton(self.tr("Save as CSV"), "download")
+        self.save_button = widgets.MenuButton(tr("Save as CSV"), "download")
         self.save_button.menu().aboutToShow.connect(self._fill_save_menu)
         for button in (self.choose_button, self.save_button):
             self.header.add_button(button)
@@ -113,22 +110,18 @@ class ComparisonPage(QWidget):
 
     def compare(self, jobs: Sequence[Job]) -> None:
         """The oldest job comes first, so that the newest one is what is better or worse."""
-        self._jobs, self.compared = tuple(sorted(jobs, key=lambda job: job.sent_at or job.created_at)), None
-        self.others.clear()
-        self.tasks.cancel("texts")
-        self._show_possible()
-        self._begin()
+        self._jobs, self.shown = tuple(sorted(jobs, key=lambda job: job.sent_at or job.created_at)), None
+        self.show_job(self._jobs[0])
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         """A comparison ends when one of its jobs is deleted; else it stays as it was when it was made."""
         there = {job.id for job in jobs}
         left = tuple(job for job in self._jobs if job.id in there)
         if left != self._jobs:
-            self._jobs, self.compared = left, None
-            self.tasks.cancel("compare")
-            self.tasks.cancel("texts")
+            self.stop()
+            self._jobs, self.shown, self.compared = left, None, None
             self._show_possible()
-            self._stack.show_sentence(self.tr("Jobs of this comparison were deleted. Choose others to compare."))
+            self.say(tr("Jobs of this comparison were deleted. Choose others to compare."))
 
     def ask_to_judge(self) -> None:
         if self._jobs:
@@ -138,21 +131,21 @@ class ComparisonPage(QWidget):
 
     def _make_content(self) -> None:
         self.partial_bar = widgets.NoticeBar("", "attention")
-        self.others = widgets.Choice(self.tr("Compared with"), on_picked=lambda _: self._show_other())
+        self.others = widgets.Choice(tr("Compared with"), on_picked=lambda _: self._show_other())
         self.others.setMaximumWidth(_OTHERS_WIDTH)
-        tops = [(self.tr("Top {n}").format(n=count), count) for count in _TOPS]
+        tops = [(tr("Top {n}").format(n=count), count) for count in _TOPS]
         self.tops = widgets.Choice(
-            self.tr("How many first texts"), tops, lambda _: self.tasks.start("top", self._change_top())
+            tr("How many first texts"), tops, lambda _: self.tasks.start("top", self._change_top())
         )
         self.tabs, self._pages = widgets.Tabs(), QStackedWidget()
         self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query)
         self.queries, self.measures = QueriesTab(), MeasuresTab()
-        self.scores = ScoresTab(self._program, self._notices, self.tasks, self._open_query)
+        self.scores = ScoresTab(self.program, self.notices, self.tasks, self._open_query)
         shown: dict[str, tuple[str, QWidget]] = {
-            ANSWER: (self.tr("Answer"), self.answer),
-            QUERIES: (self.tr("Queries"), self.queries),
-            SCORES: (self.tr("Scores"), self.scores),
-            MEASURES: (self.tr("More measures"), self.measures),
+            ANSWER: (tr("Answer"), self.answer),
+            QUERIES: (tr("Queries"), self.queries),
+            SCORES: (tr("Scores"), self.scores),
+            MEASURES: (tr("More measures"), self.measures),
         }
         for key, (name, page) in shown.items():
             self.tabs.add(key, name)
@@ -160,39 +153,33 @@ class ComparisonPage(QWidget):
             self._pages.addWidget(page)
         self.tabs.chosen.connect(lambda key: self._pages.setCurrentWidget(shown[key][1]))
         self.queries.queries.picked.connect(self._query_picked)
-        self._foot = widgets.IconLine("", wrap=True)
         choices = widgets.row(self.others, self.tops, margins=(0, 0, WIDE, 0))
         tabs = widgets.row((self.tabs, 1), widgets.column(None, choices, None, widgets.line(), gap=0), gap=0)
-        foot = widgets.column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
         self._bar = widgets.boxed(widgets.column(self.partial_bar, margins=(WIDE, SMALL, WIDE, 0)))
-        content = widgets.column(self._bar, tabs, (self._pages, 1), widgets.line(), foot, gap=0)
-        self._stack = widgets.MaybeEmpty("git-compare", widgets.boxed(content))
-        self._stack.empty.pressed.connect(self._stop_or_begin)
-        self.setLayout(widgets.column(self.header, 6, (widgets.Roomy(self._stack), 1), gap=0))
+        content = widgets.column(self._bar, tabs, (self._pages, 1), gap=0)
+        self.lay_out(widgets.Roomy(widgets.boxed(content)), side=0)
+        whole = self.layout()
+        assert isinstance(whole, QVBoxLayout)  # noqa: S101 - as `lay_out` makes it
+        whole.insertWidget(0, self.header)
 
     # Reading
 
-    def _begin(self) -> None:
+    def begin(self, job: Job) -> None:
+        super().begin(job)
+        self.compared = None
+        self.others.clear()
         self.header.set_facts(*self._named())
-        self._stack.show_sentence("")
-        self.tasks.start("compare", self._compare())
+        self._show_possible()
 
-    def _stop_or_begin(self) -> None:
-        if self.tasks.is_running("compare"):
-            self.tasks.cancel("compare")
-            self._stack.show_sentence(self.tr("Stopped."), self.tr("Compare again"))
-        else:
-            self._begin()
+    def version(self, job: Job) -> Version:
+        return tuple(each.id for each in self._jobs)
 
-    async def _compare(self) -> None:
-        words = self.tr("Comparing the texts of all jobs…"), self.tr("Stop")
-        waiting = asyncio.get_running_loop().call_later(_PATIENCE, self._stack.show_sentence, *words)
-        try:
-            found = await in_thread(read_comparison, self._program, self._jobs)
-        finally:
-            waiting.cancel()
-        self._show(found)
-        self.tabs.choose(QUERIES if found.evaluation is None else ANSWER)
+    async def read(self, job: Job) -> Compared:
+        return await in_thread(read_comparison, self.program, self._jobs)
+
+    async def show_read(self, job: Job, read: Compared) -> None:
+        self._show(read)
+        self.tabs.choose(QUERIES if read.evaluation is None else ANSWER)
         focused = self.window().focusWidget()
         if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
             table = self.answer.table if self.tabs.current() == ANSWER else self.queries.queries
@@ -200,26 +187,20 @@ class ComparisonPage(QWidget):
 
     async def _change_top(self) -> None:
         if (before := self.compared) is not None:
-            found = await in_thread(with_top, before.comparison, self.tops.currentData(), before.book)
-            if self.compared is before:
-                self._show(found)
+            with self.waiting(tr("Comparing…")):
+                found = await in_thread(with_top, before.comparison, self.tops.currentData(), before.book)
+            self._show(found)
 
     async def _read_texts(self, query: int) -> None:
         if self.compared is not None:
             other = self.others.currentData()
             self.queries.show_texts(await asyncio.to_thread(read_texts, self.compared.comparison, other, query))
 
-    def _cannot_be_compared(self, error: UserError) -> None:
-        if self.compared is not None:
-            self._notices.show_error(error)
-        else:
-            self._stack.show_sentence(said(error.message))
-
     # Showing
 
     def _named(self) -> list[str]:
         """ "A: Help centre", "B: Help centre, short"."""
-        pattern = self.tr("{letter}: {name}")
+        pattern = tr("{letter}: {name}")
         return [
             pattern.format(letter=quality.letter(index), name=figures.one_line(job.name, 60))
             for index, job in enumerate(self._jobs)
@@ -242,7 +223,7 @@ class ComparisonPage(QWidget):
         self._show_possible()
         self.measures.show_measures(compared)
         self._show_other()
-        self._stack.show_content()
+        self.stack.show_content()
 
     def _show_other(self) -> None:
         if (compared := self.compared) is not None:
@@ -250,7 +231,7 @@ class ComparisonPage(QWidget):
             self.answer.show_comparison(compared, other)
             self.scores.show_scores(compared.comparison, other)
             self.queries.show_moves(compared, other)
-            self._foot.set_line(quality.foot_words(compared.comparison, other, compared.evaluation, compared.book))
+            self.foot.set_line(quality.foot_words(compared.comparison, other, compared.evaluation, compared.book))
 
     def _query_picked(self, index: int) -> None:
         self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index).index))
@@ -265,12 +246,12 @@ class ComparisonPage(QWidget):
         self.save_button.menu().clear()
         chosen = self.queries.selected()
         offers: list[tuple[str, bool, Collection[int] | None]] = [
-            (self.tr("A row for each text…"), False, None),
-            (self.tr("A row for each query…"), True, None),
+            (tr("A row for each text…"), False, None),
+            (tr("A row for each query…"), True, None),
         ]
         if len(chosen) > 1:
-            offers.append((self.tr("These {n} queries, a row for each text…"), False, chosen))
-            offers.append((self.tr("These {n} queries, a row for each query…"), True, chosen))
+            offers.append((tr("These {n} queries, a row for each text…"), False, chosen))
+            offers.append((tr("These {n} queries, a row for each query…"), True, chosen))
         for words, by_query, only in offers:
             save = partial(self._save, by_query=by_query, only=only)
             self.save_button.add(words.format(n=figures.number(len(chosen))), save)
@@ -279,13 +260,13 @@ class ComparisonPage(QWidget):
         self.tasks.start("save", self._choose_file(by_query=by_query, only=only))
 
     async def _choose_file(self, *, by_query: bool, only: Collection[int] | None) -> None:
-        what = self.tr("queries") if by_query else self.tr("texts")
+        what = tr("queries") if by_query else tr("texts")
         path = await dialogs.save_file(
             self,
-            self.tr("Save as CSV"),
-            name=self.tr("{name}, compared {what}.csv").format(name=self._jobs[0].name, what=what),
-            filters=(self.tr("CSV (*.csv)"),),
-            folder=self._program.remembered_folder(FolderUse.COMPARISONS),
+            tr("Save as CSV"),
+            name=tr("{name}, compared {what}.csv").format(name=self._jobs[0].name, what=what),
+            filters=(tr("CSV (*.csv)"),),
+            folder=self.program.remembered_folder(FolderUse.COMPARISONS),
         )
         if path is not None:
             await self.write(path, by_query=by_query, only=only)
@@ -300,7 +281,7 @@ class ComparisonPage(QWidget):
             write, compared.comparison, path, for_excel=display.csv_separator(), queries=only
         )
         rows = figures.plural(count, "{n} row", "{n} rows")
-        self._notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
+        self.notices.show_written(tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 
 
 class Switch(QWidget):
@@ -321,7 +302,7 @@ class Switch(QWidget):
         for button in self._buttons.values():
             button.deleteLater()
         self._names, shown = names, list(names)[:_SIDE_BY_SIDE]
-        more = widgets.MenuButton(self.tr("More"))
+        more = widgets.MenuButton(tr("More"))
         self._buttons = {value: widgets.Button(names[value], on_click=partial(self.choose, value)) for value in shown}
         for value in list(names)[_SIDE_BY_SIDE:]:
             more.add(names[value], partial(self.choose, value))
@@ -342,7 +323,7 @@ class Switch(QWidget):
         chosen = value if value in self._buttons else ""
         for each, button in self._buttons.items():
             button.setChecked(each == chosen)
-        self._buttons[""].setText(self.tr("More") if chosen else self._names[value])
+        self._buttons[""].setText(tr("More") if chosen else self._names[value])
 
 
 class AnswerTab(QWidget):
@@ -358,17 +339,17 @@ class AnswerTab(QWidget):
         self.found: Paired | None = None
         self._more, self._known = widgets.Sentence("", "quiet"), widgets.Label("", "quiet", wrap=True)
         self._how = widgets.LinkButton(
-            self.tr("How is this known?"), on_click=lambda: self._known.setVisible(self._known.isHidden())
+            tr("How is this known?"), on_click=lambda: self._known.setVisible(self._known.isHidden())
         )
-        self.measures = Switch(self.tr("Measure"), lambda: tasks.start("answer", self._answer()))
+        self.measures = Switch(tr("Measure"), lambda: tasks.start("answer", self._answer()))
         self.warning = widgets.NoticeBar("", "attention")
-        self.warning.add_link(self.tr("Judge what is missing"), judge)
-        self.chart = Chart(self.tr("How much better or worse each query is"))
+        self.warning.add_link(tr("Judge what is missing"), judge)
+        self.chart = Chart(tr("How much better or worse each query is"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
         self.chart.picked.connect(lambda index: open_query(self.rows.rows()[index].number))
         self.table = TableView(
             "comparison/answer",
-            self.tr("Queries, those that gained most first"),
+            tr("Queries, those that gained most first"),
             on_opened=lambda index: open_query(self.rows.row(index).number),
         )
         self.rows: Rows[QueryChange] = Rows(())
@@ -382,7 +363,7 @@ class AnswerTab(QWidget):
         first = widgets.boxed(widgets.Flow(self.headline, self.measures, gap=TINY))
         answer = widgets.Card(first, self.sentence, more, self._known, gap=TINY, margins=_CARD)
         self._chart_title = widgets.Sentence("", "strong")
-        band = widgets.Sentence(self.tr("the band is where the mean may lie"), "small")
+        band = widgets.Sentence(tr("the band is where the mean may lie"), "small")
         title = widgets.boxed(widgets.Flow(self._chart_title, None, band))
         self._better, self._worse = widgets.Label("", "accent"), widgets.Label("", "attention")
         below = widgets.row(self._better, None, self._worse)
@@ -394,11 +375,11 @@ class AnswerTab(QWidget):
         self._compared, self._other = compared, other
         evaluation = compared.evaluation
         if evaluation is None:
-            question = self.tr(
+            question = tr(
                 "Which of these rankings is better? Nobody has judged their texts yet. Judge the first few of each: one"
                 " text at a time, with one key each."
             )
-            self._content.show_sentence(question, self.tr("Judge their texts…"))
+            self._content.show_sentence(question, tr("Judge their texts…"))
             return
         self._content.show_content()
         self.measures.offer({name: quality.measure_name(name) for name in evaluation.runs[0].means})
@@ -422,9 +403,9 @@ class AnswerTab(QWidget):
             label.setVisible(bool(words))
         self._how.setVisible(found.low is not None and bool(found.better or found.worse))
         self._known.setText(quality.how_it_is_known(found, several=several))
-        self._chart_title.setText(self.tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
-        self._better.setText(self.tr("{job} better").format(job=job))
-        self._worse.setText(self.tr("{job} worse").format(job=job))
+        self._chart_title.setText(tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
+        self._better.setText(tr("{job} better").format(job=job))
+        self._worse.setText(tr("{job} worse").format(job=job))
         self._chart_card.setVisible(bool(found.better or found.worse))
         self.rows = Rows(change_columns(job), changes, key=lambda each: each.index, parent=self)
         self.table.show_rows(self.rows)
@@ -436,7 +417,7 @@ class AnswerTab(QWidget):
         band = [Band(found.low, found.high)] if found.low is not None and found.high is not None else []
         gains = Bars(edges, np.maximum(differences, 0.0), describe=describe)
         losses = Bars(edges, np.minimum(differences, 0.0), role="attention", describe=describe)
-        data = PlotData((self.tr("Query"), self.tr("Difference")), [(each.text, each.difference) for each in changes])
+        data = PlotData((tr("Query"), tr("Difference")), [(each.text, each.difference) for each in changes])
         self.chart.show_layers(
             [*band, gains, losses], across="", up="", data=lambda: data, summary=self.sentence.text()
         )
@@ -444,24 +425,22 @@ class AnswerTab(QWidget):
 
 def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
     return (
-        Column(tr("Query"), lambda each: each.text, key="query", stretch=True),
-        ScoreColumn("A", lambda each: each.value, key="a", width=74),
-        ScoreColumn(job, lambda each: each.other_value, key="b", width=74),
+        Column(tr("Query"), lambda each: each.text, stretch=True),
+        ScoreColumn("A", lambda each: each.value, width=74),
+        ScoreColumn(job, lambda each: each.other_value, width=74),
         NumberColumn(
             f"{job} − A",
             lambda each: each.difference,
             lambda value: quality.signed(value, "+.4f") if abs(value) >= _SAME else score_text(0.0),
-            key="difference",
             width=84,
             colour=_colour,
         ),
-        Column(tr("Best text"), lambda each: each.best, key="best", stretch=True),
+        Column(tr("Best text"), lambda each: each.best, stretch=True),
         NumberColumn(
             tr("Its rank"),
             lambda each: each.rank - each.other_rank,
             text=_ranks,
             copies_text=True,
-            key="rank",
             width=84,
             tip=tr("The rank of the best text in A, and in the other job."),
         ),
@@ -487,7 +466,7 @@ class ScoresTab(QWidget):
     def __init__(self, program: Program, notices: Notices, tasks: Tasks, open_query: Callable[[int], object]) -> None:
         super().__init__()
         self._comparison: Comparison | None = None
-        self.chart = Chart(self.tr("Scores of both jobs"))
+        self.chart = Chart(tr("Scores of both jobs"))
         self.chart.picked.connect(lambda index: open_query(self._query_of(index).number))
         self.pictures = PictureButtons(self.chart, notices, tasks, program.remembered_folder(FolderUse.PICTURES))
         self._about = widgets.IconLine("", wrap=True)
@@ -507,20 +486,20 @@ class ScoresTab(QWidget):
 
         def data() -> PlotData:
             rows = ((self._query_of(index).text, x.item(index), y.item(index)) for index in range(len(x)))
-            return PlotData((self.tr("Query"), one.name, two.name), rows)
+            return PlotData((tr("Query"), one.name, two.name), rows)
 
         layers: list[Dots | Diagonal] = [Dots(x, y, describe=describe), *([Diagonal()] if same else [])]
-        words = self.tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
+        words = tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
         if not same:
-            words = self.tr(
+            words = tr(
                 "Each dot is a text with a query. Scores of two models have scales of their own: look at the order, not"
                 " at the difference."
             )
         if (correlation := comparison.correlation(other)) is not None:
-            words += " " + self.tr("Correlation: {n}.").format(n=figures.number(correlation, ".2f"))
+            words += " " + tr("Correlation: {n}.").format(n=figures.number(correlation, ".2f"))
         self.chart.show_layers(layers, across=one.name, up=two.name, data=data, summary=words)
         self._about.set_line(words)
-        self.pictures.set_name(self.tr("{one} and {two}, scores").format(one=one.name, two=two.name))
+        self.pictures.set_name(tr("{one} and {two}, scores").format(one=one.name, two=two.name))
 
     def _query_of(self, index: int) -> QueryText:
         assert self._comparison is not None  # noqa: S101 - there are dots only once it is shown
@@ -536,9 +515,9 @@ class MeasuresTab(QWidget):
         self.grid = widgets.LabelGrid("strong", "quiet", stretches=(0, 1), gap=WIDE - 4, wrapped=1)
         self.remarks = widgets.IconLine("", "info", "body", wrap=True)
         content = widgets.column(
-            widgets.Card(widgets.Label(self.tr("What is compared"), "part"), self.jobs, gap=MEDIUM, margins=_CARD),
+            widgets.Card(widgets.Label(tr("What is compared"), "part"), self.jobs, gap=MEDIUM, margins=_CARD),
             widgets.Card(
-                widgets.Label(self.tr("How well each ranks"), "part"),
+                widgets.Label(tr("How well each ranks"), "part"),
                 self.grid,
                 self.remarks,
                 gap=MEDIUM,
@@ -582,12 +561,12 @@ class QueriesTab(QWidget):
         super().__init__()
         self._letter = ""
         self._queries: tuple[QueryText, ...] = ()
-        self.queries = TableView("comparison/queries", self.tr("Queries, those that moved most first"))
+        self.queries = TableView("comparison/queries", tr("Queries, those that moved most first"))
         self.queries_model: Rows[QueryMove] = Rows(())
         self.panel = TextPanel()
         self.texts = TableView(
             "comparison/texts",
-            self.tr("Texts of the query in both jobs"),
+            tr("Texts of the query in both jobs"),
             on_picked=self._show_text,
             on_opened=lambda _: self.panel.unfold(),
         )
@@ -600,8 +579,7 @@ class QueriesTab(QWidget):
 
     def show_moves(self, compared: Compared, other: int) -> None:
         self._queries, self._letter = compared.comparison.queries, quality.letter(other)
-        moves, columns = compared.moves[other - 1], move_columns(compared.top_k)
-        self.queries_model = Rows(columns, moves, key=lambda move: move.index, parent=self)
+        self.queries_model = Rows(move_columns(), compared.moves[other - 1], key=lambda move: move.index, parent=self)
         self.queries.show_rows(self.queries_model)
         self.texts_model = Rows(text_columns(self._letter), parent=self)
         self.texts.show_rows(self.texts_model)
@@ -624,10 +602,10 @@ class QueriesTab(QWidget):
 
     def _show_text(self, index: int) -> None:
         row = self.texts_model.row(index)
-        heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
+        heading = tr("Rank {rank} in A, {other} in {letter}").format(
             rank=row.rank_text, other=row.other_rank_text, letter=self._letter
         )
-        label = self.tr("label {label}").format(label=row.text.label) if row.text.label else ""
+        label = tr("label {label}").format(label=row.text.label) if row.text.label else ""
         self.panel.show_text(heading, row.text.text, about=" · ".join(filter(None, (row.text.id, label))))
 
 
@@ -642,63 +620,41 @@ def read_texts(comparison: Comparison, other: int, query: int) -> tuple[TextMove
     return tuple(TextMove(texts[index], *row) for index, *row in zip(indices, *numbers, *scores, strict=True))
 
 
-def move_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
+def move_columns() -> tuple[Column[QueryMove], ...]:
     return (
-        Column(tr("Query"), lambda move: move.text, key="query", stretch=True),
-        NumberColumn(tr("Texts"), lambda move: move.contexts, key="texts", width=56, hidden=True),
-        ScoreColumn(
-            "RBO",
-            lambda move: move.rbo,
-            key="rbo",
-            width=74,
-            hidden=True,
-            tip=tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
-        ),
-        ScoreColumn(
-            tr("Top {k}").format(k=top_k),
-            lambda move: move.top,
-            key="top",
-            width=72,
-            hidden=True,
-            tip=tr("How much of the first texts is the same in both: 1 is all of them."),
-        ),
+        Column(tr("Query"), lambda move: move.text, stretch=True),
         NumberColumn(
             tr("Moved"),
             lambda move: move.largest_change,
-            key="moved",
             width=64,
             tip=tr("The most ranks by which a text has risen or fallen."),
         ),
-        Column(tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
+        Column(tr("ID"), lambda move: move.id, width=90, hidden=True),
     )
 
 
 def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
     return (
-        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=56),
-        NumberColumn(
-            f"# {letter}", lambda row: row.other_rank, text=lambda row: row.other_rank_text, key="other rank", width=56
-        ),
+        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, width=56),
+        NumberColumn(f"# {letter}", lambda row: row.other_rank, text=lambda row: row.other_rank_text, width=56),
         Column(
             tr("Moved"),
             lambda row: row.change,
             figures.moved,
-            key="moved",
             width=70,
             colour=lambda row: "text" if row.change else "quiet",
             tip=tr("How many ranks it rose or fell from job A to the other."),
         ),
-        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True),
-        ScoreColumn(tr("Score A"), lambda row: row.score, key="score", width=74, gives_way=True),
+        Column(tr("Text"), lambda row: row.text.text, stretch=True),
+        ScoreColumn(tr("Score A"), lambda row: row.score, width=74, gives_way=True),
         ScoreColumn(
             tr("Score {letter}").format(letter=letter),
             lambda row: row.other_score,
-            key="other score",
             width=74,
             gives_way=True,
         ),
-        Column(tr("ID"), lambda row: row.text.id, key="id", width=96, hidden=True),
-        Column(tr("Label"), lambda row: row.text.label, key="label", width=64, hidden=True),
+        Column(tr("ID"), lambda row: row.text.id, width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.text.label, width=64, hidden=True),
     )
 
 
@@ -713,15 +669,15 @@ class ChooseJobsDialog(Dialog):
         self._program, self._base = program, base
         self._jobs: tuple[Job, ...] = ()
         self.compare_button = widgets.PrimaryButton(tr("Compare"), "git-compare", self.accept)
-        self.find_field = widgets.SearchField(self.tr("Find a job"))
+        self.find_field = widgets.SearchField(tr("Find a job"))
         self.find_field.searched.connect(self._find)
         self.rows: Rows[Job] = Rows(self._columns(time.time()), key=lambda job: job.id, parent=self)
-        self.table = TableView("comparison/choose", self.tr("Jobs to compare with"), self.rows)
+        self.table = TableView("comparison/choose", tr("Jobs to compare with"), self.rows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.opened.connect(lambda _: self.compare_button.click())
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
-        self._about = widgets.Label(self.tr("Looking for jobs over the same texts…"), "quiet", wrap=True)
-        title = self.tr("Compare “{name}” with").format(name=figures.one_line(base.name, 60))
+        self._about = widgets.Label(tr("Looking for jobs over the same texts…"), "quiet", wrap=True)
+        title = tr("Compare “{name}” with").format(name=figures.one_line(base.name, 60))
         self.lay_out(title, self._about, self.find_field, self.table, buttons=[self.compare_button])
         self._selected()
         self.tasks = Tasks(self, lambda error: self._about.setText(said(error.message)))
@@ -732,8 +688,8 @@ class ChooseJobsDialog(Dialog):
 
     async def _look(self) -> None:
         self._jobs = await in_thread(comparable_jobs, self._program.folder, self._base, self._program.ledger.jobs())
-        words = self.tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
-        nothing = self.tr("There is no other job with results over the same texts yet.")
+        words = tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
+        nothing = tr("There is no other job with results over the same texts yet.")
         self._about.setText(words.format(key=control_name()) if self._jobs else nothing)
         self._find(self.find_field.text())
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -746,22 +702,19 @@ class ChooseJobsDialog(Dialog):
 
     def _selected(self) -> None:
         count = len(self.chosen())
-        why = "" if count else self.tr("Choose a job first.")
+        why = "" if count else tr("Choose a job first.")
         if count >= MOST:
-            why = self.tr("At most {n} jobs can be compared at once.").format(n=MOST)
+            why = tr("At most {n} jobs can be compared at once.").format(n=MOST)
         self.compare_button.set_possible(why)
 
     def _columns(self, now: float) -> tuple[Column[Job], ...]:
         return (
-            Column(self.tr("Job"), lambda job: job.name, key="name", stretch=True),
+            Column(tr("Job"), lambda job: job.name, stretch=True),
             Column(
-                self.tr("Model"),
-                lambda job: self.tr("Practice") if is_practice(job) else short_model(job),
-                key="model",
+                tr("Model"),
+                lambda job: tr("Practice") if is_practice(job) else short_model(job),
                 width=150,
             ),
-            Column(self.tr("Size"), amount, key="size", width=140),
-            Column(
-                self.tr("Sent"), lambda job: job.sent_at, lambda sent: figures.age(sent, now), key="sent", width=110
-            ),
+            Column(tr("Size"), amount, width=140),
+            Column(tr("Sent"), lambda job: job.sent_at, lambda sent: figures.age(sent, now), width=110),
         )

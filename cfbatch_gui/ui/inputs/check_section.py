@@ -232,9 +232,9 @@ class ProblemsView(Card):
 def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
     """As wide as their first rows need, up to a length."""
 
-    def texts(name: str, value: Callable[[StoredProblem], str], longest: int, key: str = "") -> Problems:
+    def texts(name: str, value: Callable[[StoredProblem], str], longest: int) -> Problems:
         widest = tuple(one_line(value(each), longest) for each in found.rows[:_MEASURED])
-        return Column(name, value, key=key, width=80, widest=widest)
+        return Column(name, value, width=80, widest=widest)
 
     def cell(index: int) -> Callable[[StoredProblem], str]:
         return lambda each: each.cells[index] if index < len(each.cells) else ""
@@ -245,7 +245,7 @@ def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
         Column(tr("Row"), lambda each: each.row, show=number, align="right", width=64),
         texts(tr("In the file"), lambda each: each.raw, 42) if found.has_raw else reason,
-        *(texts(name, cell(index), 36, f"cell {index}") for index, name in enumerate(found.columns)),
+        *(texts(name, cell(index), 36) for index, name in enumerate(found.columns)),
         *([reason] if found.has_raw else []),  # the panel has it too
     ]
 

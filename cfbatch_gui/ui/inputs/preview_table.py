@@ -241,7 +241,9 @@ class PreviewTable(TableView):
         return self.sizeHint()
 
     def _usual_width(self, column: Column[Any]) -> int:
-        return max(min(super()._usual_width(column), scaled(_MOST)), self.roles.wanted_width(int(column.key)))
+        return max(
+            min(super()._usual_width(column), scaled(_MOST)), self.roles.wanted_width(self.columns().index(column))
+        )
 
     def _columns_of(self, file: OpenFile, roles: tuple[Role, ...]) -> list[Column[Row]]:
         """The text has the room that is left; without one the column with the longest cells."""
@@ -256,7 +258,6 @@ class PreviewTable(TableView):
             Column(
                 name,
                 partial(_cell, index),
-                key=str(index),
                 sortable=False,
                 width=_LEAST,
                 least=_LEAST,

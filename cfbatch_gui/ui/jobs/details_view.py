@@ -10,6 +10,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.theme import LARGE, SMALL
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
 from cfbatch_gui.words.jobs import facts
+from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import connection_of, words_of_batch
 
 Line = tuple[str, str]
@@ -22,14 +23,15 @@ class DetailsView(QWidget):
         self._job: Job | None = None
         self._lines: tuple[Line, ...] = ()
         self._form = form(gap=LARGE)
-        self.copy_button = Button(self.tr("Copy"), "copy", self.copy)
-        self.folder_button = Button(self.tr("Show folder"), "folder-open", self.show_folder)
+        self.copy_button = Button(tr("Copy"), "copy", self.copy)
+        self.folder_button = Button(tr("Show folder"), "folder-open", self.show_folder)
         about = Card(self._form, SMALL, row(self.copy_button, self.folder_button, None))
         self.setLayout(column(scrolled(boxed(column(about, None, margins=PAGE_MARGINS))), gap=0))
 
     def show_job(self, job: Job, planned: Planned) -> None:
         self._job, program = job, self._program
-        found = facts(job, planned, connection_of(program, job), program.folder(job.id), program.clock())
+        about = job, planned, connection_of(program, job), program.folder(job.id), program.clock()
+        found = facts(*about, for_developers=program.settings.for_developers)
         self._show_lines(tuple(line for line in found if line[1]))
 
     def lines(self) -> tuple[Line, ...]:
@@ -42,7 +44,7 @@ class DetailsView(QWidget):
         lines = [f"{name}: {value}" for name, value in self._lines]
         for batch in self._job.batches if self._job else ():
             state = words_of_batch(batch, self._job).text
-            pattern = self.tr("Batch {n}: {state}, {id}")
+            pattern = tr("Batch {n}: {state}, {id}")
             lines.append(pattern.format(n=batch.number, state=state, id=batch.request_id or "–"))
         return "\n".join(lines)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
@@ -23,6 +23,7 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import can_change_account, can_clear_account, is_over, request_ids, summary_words
+from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:
@@ -99,14 +100,17 @@ class JobPage(QWidget):
     # The header
 
     def _make_header(self) -> None:
-        actions, runner, of_job = self._actions, self._program.runner, self._of_job
+        def check(job_id: str) -> None:
+            self._program.runner.check_now(job_id)  # made only now: what it imports would keep the window waiting
+
+        actions, of_job = self._actions, self._of_job
         self.header = PageHeader()
-        self.check_button = Button(self.tr("Check now"), "refresh-cw", of_job(runner.check_now))
-        stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
-        self.stop_button = Button(self.tr("Stop watching"), "pause", stop)
-        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
-        self.compare_button = Button(self.tr("Compare"), "git-compare", of_job(actions.compare))
-        self.export_button = PrimaryButton(self.tr("Export…"), "download", of_job(actions.export))
+        self.check_button = Button(tr("Check now"), "refresh-cw", of_job(check))
+        stop = of_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
+        self.stop_button = Button(tr("Stop watching"), "pause", stop)
+        self.carry_on_button = PrimaryButton(tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
+        self.compare_button = Button(tr("Compare"), "git-compare", of_job(actions.compare))
+        self.export_button = PrimaryButton(tr("Export…"), "download", of_job(actions.export))
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)
@@ -115,43 +119,51 @@ class JobPage(QWidget):
 
     def _fill_more(self) -> None:
         """Fill the "…" menu with what can be done with the job as it is."""
-        self.header.more.menu().clear()
-        if self._job is not None:
-            self._actions.fill_menu(self.header.more.menu(), [self._job], self._add_own)
+        menu = self.header.more.menu()
+        menu.clear()
+        if (job := self._job) is not None:
+            self._actions.fill_menu(menu, [job], lambda: self._add_own(job))
 
-    def _add_own(self) -> None:
+    def _add_own(self, job: Job) -> None:
         """What can be done with it on this page alone."""
-        job, actions = self._job, self._actions
-        if job is None:
-            return
+        collecting = self._program.actions
+        connection, ids = connection_of(self._program, job), request_ids(job.batches)
+        can_change = connection is not None and can_change_account(job, connection)
+        is_wanted = connection is not None and wants_account(job, connection)
+        for_developers = self._program.settings.for_developers
+        is_stored = not (job.attached or job.has_named_texts or job.texts_forgotten_at)  # what was sent
+        has_code = for_developers and is_stored
+        codes = {"curl": tr("Copy as curl"), "python": tr("Copy as Python"), "worker": tr("Copy as Worker code")}
 
-        def add(text: str, act: Callable[[str], object], icon: str) -> QAction:
-            return self.header.more.add(text, partial(act, job.id), icon)
+        def copy_ids(_: str) -> None:
+            QGuiApplication.clipboard().setText(ids)
 
-        def on_account(work: Callable[[str], Coroutine[Any, Any, object]]) -> Callable[[str], object]:
+        def at_account(work: Callable[[str], Coroutine[Any, Any, object]]) -> Callable[[str], object]:
             return lambda job_id: self.tasks.start("account", work(job_id))
 
-        ids = request_ids(job.batches)
-        if self.tabs.is_shown(VECTORIZE):
-            add(self.tr("Send to Vectorize…"), lambda _: self.tabs.choose(VECTORIZE), "send")
-        if job.has_results and not is_over(job):
-            add(self.tr("Export what is here…"), actions.export, "download")
-        connection = connection_of(self._program, job)
-        if connection is not None and can_change_account(job, connection):
-            if wants_account(job, connection):
-                add(self.tr("Ask the service directly"), on_account(self._program.actions.collect_here), "cloud")
-            else:
-                add(self.tr("Collect in my account"), on_account(self._program.actions.collect_in_account), "inbox")
-        if can_clear_account(job):
-            add(self.tr("Delete the copies in my account"), on_account(self._clear), "trash-2")
-        copy_ids = add(self.tr("Copy request IDs"), lambda _: QGuiApplication.clipboard().setText(ids), "hash")
-        copy_ids.setEnabled(bool(ids))
-        if not (job.attached or job.has_named_texts or job.texts_forgotten_at):  # what was sent is stored
-            add(self.tr("Copy as curl"), partial(self._copy_code_in, "curl"), "file-text")
-            add(self.tr("Copy as Python"), partial(self._copy_code_in, "python"), "file-text")
-            add(self.tr("Copy as Worker code"), partial(self._copy_code_in, "worker"), "file-text")
-        if can_be_forgotten(job):
-            add(self.tr("Remove its texts…"), actions.forget_texts, "eye-off")
+        entries: tuple[tuple[str, str, Callable[[str], object], object], ...] = (
+            (tr("Send to Vectorize…"), "send", lambda _: self.tabs.choose(VECTORIZE), self.tabs.is_shown(VECTORIZE)),
+            (tr("Export what is here…"), "download", self._actions.export, job.has_results and not is_over(job)),
+            (tr("Ask the service directly"), "cloud", at_account(collecting.collect_here), can_change and is_wanted),
+            (
+                tr("Collect in my account"),
+                "inbox",
+                at_account(collecting.collect_in_account),
+                can_change and not is_wanted,
+            ),
+            (tr("Delete the copies in my account"), "trash-2", at_account(self._clear), can_clear_account(job)),
+            (tr("Details"), "info", self._show_details, not for_developers),
+            (tr("Copy request IDs"), "hash", copy_ids, for_developers and ids),
+            *((words, "file-text", partial(self._copy_code_in, name), has_code) for name, words in codes.items()),
+            (tr("Remove its texts…"), "eye-off", self._actions.forget_texts, can_be_forgotten(job)),
+        )
+        for text, icon, act, is_possible in entries:
+            if is_possible:
+                self.header.more.add(text, partial(act, job.id), icon)
+
+    def _show_details(self, _: str) -> None:
+        self.tabs.set_shown(DETAILS, True)
+        self.tabs.choose(DETAILS)
 
     def _show_header(self, job: Job) -> None:
         state = words_of_job(job)
@@ -162,18 +174,18 @@ class JobPage(QWidget):
         over = is_over(job)
         is_paused = bool(job.paused_because) and not over
         at_service = any(batch.state.is_at_service for batch in job.batches)
-        self.check_button.setText(self.tr("Fetch now") if account_progress(job).is_used else self.tr("Check now"))
+        self.check_button.setText(tr("Fetch now") if account_progress(job).is_used else tr("Check now"))
         self.check_button.setVisible(not over and not is_paused)
-        self.check_button.set_possible("" if at_service else self.tr("No batch is at the service."))
+        self.check_button.set_possible("" if at_service else tr("No batch is at the service."))
         self.stop_button.setVisible(not over and not is_paused and job.state is not JobState.OUTCOME_UNKNOWN)
         self.carry_on_button.setVisible(is_paused)
         self.export_button.setVisible(over)
-        self.export_button.set_possible("" if job.has_results else self.tr("Nothing came back that could be written."))
+        self.export_button.set_possible("" if job.has_results else tr("Nothing came back that could be written."))
         self.compare_button.setVisible(self._actions.can_be_compared(job) and over)
 
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)
-        text = self.tr("The copies of “{name}” in your account were deleted; its results are here.")
+        text = tr("The copies of “{name}” in your account were deleted; its results are here.")
         self._notices.show_notice(text.format(name=self._program.ledger.job(job_id).name), "done")
 
     def _copy_code_in(self, name: str, job_id: str) -> None:
@@ -191,27 +203,27 @@ class JobPage(QWidget):
         names = body_names(max(1, len(job.batches)))
         QGuiApplication.clipboard().setText(as_code(job, connection, language, bodies=names))
         if language is Language.WORKER:
-            said = self.tr("Copied. The Worker runs in your account and needs no token.")
+            said = tr("Copied. The Worker runs in your account and needs no token.")
         else:
-            said = self.tr("Copied. It takes the token from ${variable}, and reads {files} beside it.").format(
+            said = tr("Copied. It takes the token from ${variable}, and reads {files} beside it.").format(
                 variable=secret_variable(connection), files=_shown(names)
             )
 
         def save() -> None:
             self.tasks.start("save requests", self._save_requests(job))
 
-        self._notices.show_notice(said, "done", button=self.tr("Save its requests…"), on_button=save)
+        self._notices.show_notice(said, "done", button=tr("Save its requests…"), on_button=save)
 
     async def _save_requests(self, job: Job) -> None:
         from cfbatch_gui.core.jobs.as_code import save_bodies
 
         remembered = self._program.remembered_folder(FolderUse.REQUESTS)
-        folder = await dialogs.choose_folder(self, self.tr("Save the requests in a folder"), folder=remembered)
+        folder = await dialogs.choose_folder(self, tr("Save the requests in a folder"), folder=remembered)
         if folder is None:
             return
         paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
         files = figures.plural(len(paths), "{n} file", "{n} files")
-        self._notices.show_written(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
+        self._notices.show_written(tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
 
     # The tabs
 
@@ -219,17 +231,17 @@ class JobPage(QWidget):
         self.tabs = Tabs()
         self._stack = QStackedWidget()
         self._titles = {
-            PROGRESS: self.tr("Progress"),
-            RANKING: self.tr("Ranking"),
-            QUALITY: self.tr("Quality"),
-            OVERVIEW: self.tr("Overview"),
-            VECTORS: self.tr("Vectors"),
-            SEARCH: self.tr("Search"),
-            MAP: self.tr("Map"),
-            GROUPS: self.tr("Groups"),
-            DUPLICATES: self.tr("Duplicates"),
-            VECTORIZE: self.tr("Vectorize"),
-            DETAILS: self.tr("Details"),
+            PROGRESS: tr("Progress"),
+            RANKING: tr("Ranking"),
+            QUALITY: tr("Quality"),
+            OVERVIEW: tr("Overview"),
+            VECTORS: tr("Vectors"),
+            SEARCH: tr("Search"),
+            MAP: tr("Map"),
+            GROUPS: tr("Groups"),
+            DUPLICATES: tr("Duplicates"),
+            VECTORIZE: tr("Vectorize"),
+            DETAILS: tr("Details"),
         }
         for key in (PROGRESS, *self.results, DETAILS):
             self.tabs.add(key, self._titles[key])
@@ -244,11 +256,12 @@ class JobPage(QWidget):
         for key, view in self.results.items():
             of_kind = (key in (RANKING, QUALITY, OVERVIEW)) == (results == RANKING)
             self.tabs.set_shown(key, of_kind and (view.has_something(job) or key == wanted))
+        self.tabs.set_shown(DETAILS, self._program.settings.for_developers or wanted == DETAILS)
         so_far = not is_over(job)
-        self.tabs.set_title(RANKING, self.tr("Ranking so far") if so_far else self.tr("Ranking"))
+        self.tabs.set_title(RANKING, tr("Ranking so far") if so_far else tr("Ranking"))
         if OVERVIEW in self.results:
-            self.tabs.set_title(OVERVIEW, self.tr("Overview so far") if so_far else self.tr("Overview"))
-        self.tabs.set_title(VECTORS, self.tr("Vectors so far") if so_far else self.tr("Vectors"))
+            self.tabs.set_title(OVERVIEW, tr("Overview so far") if so_far else tr("Overview"))
+        self.tabs.set_title(VECTORS, tr("Vectors so far") if so_far else tr("Vectors"))
         if is_other or job.id not in self._chosen:
             self.tabs.choose(wanted)
         self._is_choosing_tab = False

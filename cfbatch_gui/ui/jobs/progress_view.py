@@ -1,7 +1,7 @@
 """The progress of a job: finished batches, the state of each batch, and what needs the user."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,6 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import Action
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import (
     STOPPED,
@@ -23,8 +21,6 @@ from cfbatch_gui.core.jobs.states import (
     wants_account,
 )
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.ui import dialogs
@@ -189,6 +185,15 @@ class AccountPart(QWidget):
         self.line.set_line(words.line, *icon)
 
 
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What the user should know or do, with the words of each link and what it does."""
+
+    text: str
+    level: Level
+    links: tuple[tuple[str, Callable[[], object]], ...] = ()
+
+
 _SECOND = 1000  # milliseconds
 _TABLE_HEIGHT = 240  # pixels, at least
 
@@ -203,13 +208,10 @@ class ProgressView(QWidget):
         self._program, self._notices = program, notices
         self._job: Job | None = None
         self._planned = Planned()
-        self._readable = self._of = 0  # texts or scores that can be read, and the total
-        self._pause_shown = ""
-        self._counted: object = None  # the job and the finished batches that were counted
         self.tasks = Tasks(self, notices.show_error)
         self.cards: dict[int, UnknownOutcomeCard] = {}
-        self._troubles: list[Trouble] = []
-        self.trouble_bars: list[NoticeBar] = []
+        self.bars: list[NoticeBar] = []
+        self._shown_needs: list[tuple[str, ...]] = []
         self.table = BatchTable(program)
         self._make_widgets()
         self._lay_out()
@@ -218,63 +220,91 @@ class ProgressView(QWidget):
 
     def show_job(self, job: Job, planned: Planned) -> None:
         if self._job is None or job.id != self._job.id:
-            self._readable, self._counted = 0, None
             self._remove_cards(set(self.cards))
         self._job, self._planned = job, planned
-        self._show_pause(job)
-        self._show_account(job)
-        self._show_troubles(job)
+        self.account.show_job(job, connection_of(self._program, job))
+        self._show_needs(list(self._needs(job)))
         self._show_cards(job)
-        self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
+        self._attention_box.setVisible(bool(self.bars or self.cards))
         self._tick()
         self._foot.set_line(self._foot_words(job))
-        counted = (job.id, [batch.number for batch in job.batches if batch.state is BatchState.DONE])
-        if counted != self._counted:
-            self._counted = counted
-            self.tasks.start("count", self._count(job))
 
     # Widgets
 
     def _make_widgets(self) -> None:
-        self.pause_bar = NoticeBar("", "attention")
-        self.account_bar = NoticeBar("", "attention")
-        collect = partial(self._start, "account", self._program.actions.collect_in_account)
-        self.account_bar.add_link(self.tr("Collect in my account"), collect)
         self.account = AccountPart()
         self.title = Label("", "part")
-        self.readable = Label("", "quiet")
-        self.look_link = LinkButton(self.tr("Look at them"), on_click=self.look_wanted.emit)
+        self.look_link = LinkButton(self.tr("Look at what is here"), on_click=self.look_wanted.emit)
         self.bar = ThinProgress()
         self.times = Label("", "quiet", wrap=True)
         self._foot = Saying("info")
 
     def _lay_out(self) -> None:
-        head = row(self.title, None, self.readable, self.look_link)
+        head = row(self.title, None, self.look_link)
         summary = Card(head, self.bar, self.times, self.account, gap=13)
         batches = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
         self.table.setMinimumHeight(_TABLE_HEIGHT)
         batches.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self._attention = column()
         self._attention_box = boxed(self._attention)
-        bars = (self.pause_bar, self.account_bar, self._attention_box)
-        content = column(*bars, summary, (batches, 1), self._foot, gap=LARGE - 2, margins=PAGE_MARGINS)
+        parts = (self._attention_box, summary, (batches, 1), self._foot)
+        content = column(*parts, gap=LARGE - 2, margins=PAGE_MARGINS)
         self.setLayout(column(scrolled(boxed(content)), gap=0))
 
     # What needs the user
 
-    def _show_pause(self, job: Job) -> None:
-        reason = "" if is_over(job) else job.paused_because
-        self.pause_bar.setVisible(bool(reason))
-        if reason == self._pause_shown:
+    def _needs(self, job: Job) -> Iterator[Need]:
+        """Why the job is paused, why the account does not collect, and what became of batches."""
+        over, connection = is_over(job), connection_of(self._program, job)
+        if job.paused_because and not over:
+            trouble = self._program.runner.pause_error(job.id)
+            act = self._notices.act_of(trouble.action) if trouble is not None else None
+            first = ((action_words(trouble.action), act),) if trouble is not None and act is not None else ()
+            level: Level = "info" if job.paused_because in STOPPED else "attention"
+            yield Need(said(job.paused_because), level, (*first, (self.tr("Carry on"), self.carry_on)))
+        if job.account_problem and not over and connection is not None and wants_account(job, connection):
+            collect = partial(self._start, "account", self._program.actions.collect_in_account)
+            links = () if job.taken_over else ((self.tr("Collect in my account"), collect),)
+            yield Need(said(job.account_problem), "attention", links)
+        for trouble_of_some in troubles_of(job):
+            yield self._need_of(job, trouble_of_some)
+
+    def _need_of(self, job: Job, trouble: Trouble) -> Need:
+        first, links = trouble[0], list[tuple[str, Callable[[], object]]]()
+        is_end = can_be_sent_again(first)  # otherwise they wait, or some of their requests were refused
+        pattern = self.tr("Batch {n}: {why}") if len(trouble) == 1 else self.tr("Batches {n}: {why}")
+        level: Level = "error" if is_end else "attention"
+        why = said(first.error)
+        if first.state is BatchState.DISMISSED:
+            level, why = "info", self.tr("left as it is; it may or may not have arrived.")
+        if first.error_detail:
+            details = redacted(f"{said(first.error)}\n{first.error_detail}")
+            links.append((self.tr("Copy details"), partial(QGuiApplication.clipboard().setText, details)))
+        is_ours = not (job.attached or job.taken_over)
+        if is_end and is_ours:
+            is_at_once = first.error_action == Action.RUN_SYNCHRONOUSLY
+            words = self.tr("Run at once") if is_at_once else self.tr("Send again")
+            links.append((words, partial(self._start, "send again", partial(self._send_again, trouble))))
+        elif first.failed_requests and is_ours:
+            again = partial(self._start, "send again", partial(send_within_budget, self, self._program))
+            links.append((self.tr("Send these again"), again))
+        return Need(pattern.format(n=ranges([batch.number for batch in trouble]), why=why), level, tuple(links))
+
+    def _show_needs(self, needs: Sequence[Need]) -> None:
+        """Bars that say the same as before stay, with the focus that may be in them."""
+        shown = [(need.text, need.level, *(words for words, _ in need.links)) for need in needs]
+        if shown == self._shown_needs:
             return
-        self._pause_shown = reason
-        by_user = job.paused_because in STOPPED
-        self.pause_bar.set_text(said(job.paused_because), "info" if by_user else "attention")
-        self.pause_bar.clear_links()
-        trouble = self._program.runner.pause_error(job.id)
-        if trouble is not None and (act := self._notices.act_of(trouble.action)):
-            self.pause_bar.add_link(action_words(trouble.action), act)
-        self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
+        self._shown_needs = shown
+        for bar in self.bars:
+            self._attention.removeWidget(bar)
+            bar.hide()
+            bar.deleteLater()
+        self.bars = [NoticeBar(need.text, need.level) for need in needs]
+        for index, (bar, need) in enumerate(zip(self.bars, needs, strict=True)):
+            for words, act in need.links:
+                bar.add_link(words, act)
+            self._attention.insertWidget(index, bar)
 
     def carry_on(self) -> None:
         self._start("carry on", self._program.runner.carry_on)
@@ -282,51 +312,6 @@ class ProgressView(QWidget):
     def _start(self, name: str, work: Callable[[str], Coroutine[Any, Any, object]]) -> None:
         if self._job is not None:
             self.tasks.start(name, work(self._job.id))
-
-    def _show_account(self, job: Job) -> None:
-        connection = connection_of(self._program, job)
-        self.account.show_job(job, connection)
-        is_wanted = connection is not None and wants_account(job, connection)
-        problem = job.account_problem if is_wanted and not is_over(job) else ""
-        self.account_bar.say(said(problem))
-        for link in self.account_bar.links():
-            link.setVisible(not job.taken_over)
-
-    def _show_troubles(self, job: Job) -> None:
-        troubles = troubles_of(job)
-        if troubles == self._troubles:
-            return
-        self._troubles = troubles
-        for bar in self.trouble_bars:
-            self._attention.removeWidget(bar)
-            bar.hide()
-            bar.deleteLater()
-        self.trouble_bars = [self._trouble_bar(trouble) for trouble in troubles]
-        for index, bar in enumerate(self.trouble_bars):
-            self._attention.insertWidget(index, bar)
-
-    def _trouble_bar(self, trouble: Trouble) -> NoticeBar:
-        first = trouble[0]
-        is_end = can_be_sent_again(first)  # otherwise they wait, or some of their requests were refused
-        numbers = ranges([batch.number for batch in trouble])
-        pattern = self.tr("Batch {n}: {why}") if len(trouble) == 1 else self.tr("Batches {n}: {why}")
-        level: Level = "error" if is_end else "attention"
-        why = said(first.error)
-        if first.state is BatchState.DISMISSED:
-            level, why = "info", self.tr("left as it is; it may or may not have arrived.")
-        bar = NoticeBar(pattern.format(n=numbers, why=why), level)
-        if first.error_detail:
-            details = f"{said(first.error)}\n{first.error_detail}"
-            bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
-        is_ours = self._job is not None and not (self._job.attached or self._job.taken_over)
-        if is_end and is_ours:
-            is_at_once = first.error_action == Action.RUN_SYNCHRONOUSLY
-            words = self.tr("Run at once") if is_at_once else self.tr("Send again")
-            bar.add_link(words, partial(self._start, "send again", partial(self._send_again, trouble)))
-        elif first.failed_requests and is_ours:
-            again = partial(self._start, "send again", partial(send_within_budget, self, self._program))
-            bar.add_link(self.tr("Send these again"), again)
-        return bar
 
     async def _send_again(self, trouble: Trouble, job_id: str) -> None:
         if any(batch.request_id for batch in trouble) and not is_practice(self._program.ledger.job(job_id)):
@@ -366,7 +351,7 @@ class ProgressView(QWidget):
         self.bar.set_parts(job.batches_done, len(job.batches))
         usual = "" if is_over(job) else usual_words(job, self._program.ledger.jobs())
         self.times.setText(" ".join(filter(None, (running_words(job, self._program.clock()), usual))))
-        self._show_readable(job)
+        self.look_link.setVisible(job.has_results)
         self.table.show_job(job)
         if is_over(job):
             self._seconds.stop()
@@ -387,19 +372,6 @@ class ProgressView(QWidget):
             return self.tr("Nothing had to be sent")
         return self.tr("Batches back: {done} of {n}").format(done=figures.number(done), n=figures.number(total))
 
-    def _show_readable(self, job: Job) -> None:
-        self.look_link.setVisible(bool(self._readable))
-        self.readable.setVisible(bool(self._readable))
-        one = self.tr("{n} of {total} texts can be read now")
-        if job.kind is Kind.RANK:
-            one = self.tr("{n} of {total} scores can be read now")
-        self.readable.setText(one.format(n=figures.number(self._readable), total=figures.number(self._of)))
-
-    async def _count(self, job: Job) -> None:
-        if job.has_results:
-            self._readable, self._of = await asyncio.to_thread(_count_readable, self._program.folder(job.id), job)
-            self._show_readable(job)
-
     def _foot_words(self, job: Job) -> str:
         progress = account_progress(job)
         if is_over(job):
@@ -419,10 +391,3 @@ class ProgressView(QWidget):
         if not goes_on_elsewhere(job):
             return self.tr("You can close the program: what has not left waits here and is sent at the next start.")
         return self.tr("You can close the program: what was sent goes on at Cloudflare; the next start picks it up.")
-
-
-def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:
-    failed = job.failed_batches
-    results = Rankings(folder, failed) if job.kind is Kind.RANK else Embeddings(folder, failed)
-    outcome_counts = results.outcome_counts()
-    return outcome_counts.done, outcome_counts.items - outcome_counts.left_out

@@ -27,11 +27,11 @@ _LIGHT = ("#2f6feb", "#c56a00", "#1b8a5a", "#8e44c9", "#c2335f", "#0f8ba3", "#6b
 _DARK = ("#6a9bff", "#f0a04b", "#4fc28c", "#b98af0", "#f0719a", "#4cc3da", "#c9ad6d", "#d5dde8")
 _LIGHT_RAMP = ("#1d2a7a", "#6a3fb0", "#b5458f", "#d9583f", "#c97a06")
 _DARK_RAMP = ("#6474e8", "#a474e8", "#e67fb0", "#f5a86a", "#fbe08a")
-_SWATCH, _NAME_WIDTH = 10, 170
+SWATCH, _NAME_WIDTH = 10, 170
 _FAINT = 0.2  # of a dot's own colour, where others are marked
-_CELLS = 24  # of the map across, in which the dots of a category are counted
+_CELLS = 8  # of the map across, in which the dots of a category are counted
 _FEWEST = 5  # dots of a category near the position of its name
-_TOGETHER, _MAJORITY = 0.15, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
+_TOGETHER, _MAJORITY = 0.12, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
 PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle, (2,)
 
 
@@ -66,12 +66,19 @@ def is_dark() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DotColours:
-    """`codes` (n,) are indices into `names`, the last colour for others; `ordered` ones are ranges from low to high."""
+    """`codes` (n,) are indices into `names`, the last colour for others; `ordered` ones are ranges from low to high.
+    `title` is that of the column that they go by.
+    """
 
     codes: NDArray[np.integer]
     names: tuple[str, ...] = ()
     others: bool = False
     ordered: bool = False
+    title: str = ""
+
+    def name_of(self, index: int) -> str:
+        """The name that a dot goes by, "" for the others."""
+        return (*self.names, "")[int(self.codes[index])]
 
     def of_dots(self, marked: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
         """Red, green and blue of each dot, (n, 3); faint what is not marked."""
@@ -89,18 +96,16 @@ class DotColours:
         """Where each category is densest, for its name; scattered ones are left out. The points lie from `low` to
         `high`, each (2,), but for the outermost.
         """
-        if not self.names or len(points) < 2:
-            return []
         size = max(float((high - low).max()), 1e-9) / _CELLS
-        cells = np.clip((points - low) / size, 0, _CELLS - 1).astype(np.int64)
-        whole = _around(cells)
-        found = []
+        row, column = np.clip((points - low) / size, 0, _CELLS - 1).astype(np.int64).T
+        cells, found = row * _CELLS + column, []
+        whole = np.bincount(cells, minlength=_CELLS**2)
         for index, name in enumerate(self.names):
             own = np.flatnonzero(self.codes == index)
-            counts = _around(cells[own])
-            densest = np.unravel_index(counts.argmax(), counts.shape)
+            counts = np.bincount(cells[own], minlength=_CELLS**2)
+            densest = int(counts.argmax())
             if counts[densest] >= max(_FEWEST, _TOGETHER * len(own), _MAJORITY * whole[densest]):
-                there = own[(np.abs(cells[own] - densest) <= 1).all(axis=1)]
+                there = own[cells[own] == densest]
                 found.append((name, np.median(points[there].astype(np.float64), axis=0)))
         return found
 
@@ -118,29 +123,36 @@ class DotColours:
         shown = [metrics.elidedText(name, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for name in self.names]
         if self.others:
             shown.append(tr("others"))
-        width = max(metrics.horizontalAdvance(name) for name in shown) + _SWATCH + SMALL + 2 * SMALL
+        width = max(map(metrics.horizontalAdvance, shown)) + SWATCH + 3 * SMALL
         step = metrics.height() + 3
         paint_ground(painter, QRectF(box.left(), box.top(), width, step * len(shown) + SMALL))
         for row, name in enumerate(shown):
-            middle = box.top() + TINY + step * (row + 0.5)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(to_colour(self._table()[row]))
-            painter.drawEllipse(QPointF(box.left() + SMALL + _SWATCH / 2, middle), _SWATCH / 2, _SWATCH / 2)
-            painter.setPen(theme.colour("text"))
-            at = QRectF(box.left() + 2 * SMALL + _SWATCH, middle - step / 2, width, step)
-            painter.drawText(at, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
+            paint_entry(painter, QPointF(box.left() + SMALL, box.top() + TINY + step * row), name, self._table()[row])
+
+
+def paint_entry(painter: QPainter, at: QPointF, name: str, colour: NDArray[np.uint8]) -> float:
+    """Paint a line of a key, whose upper left corner is `at`. Returns its width."""
+    metrics = painter.fontMetrics()
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(to_colour(colour))
+    painter.drawEllipse(QRectF(at.x(), at.y() + (metrics.height() - SWATCH) / 2, SWATCH, SWATCH))
+    painter.setPen(theme.colour("text"))
+    painter.drawText(QPointF(at.x() + SWATCH + SMALL, at.y() + metrics.ascent()), name)
+    return float(SWATCH + SMALL + metrics.horizontalAdvance(name))
 
 
 def plain(count: int) -> DotColours:
     return DotColours(np.zeros(count, dtype=np.int16))
 
 
-def by_category(codes: NDArray[np.integer], names: Sequence[str], *, ordered: bool = False) -> DotColours:
+def by_category(
+    codes: NDArray[np.integer], names: Sequence[str], *, title: str = "", ordered: bool = False
+) -> DotColours:
     others = codes < 0
-    return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()), ordered)
+    return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()), ordered, title)
 
 
-def by_cells(cells: Sequence[str]) -> DotColours:
+def by_cells(cells: Sequence[str], title: str) -> DotColours:
     """Ranges of as many texts each if all cells that are not blank are numbers, and more than 12 differ; else the
     commonest cells as categories.
     """
@@ -150,14 +162,14 @@ def by_cells(cells: Sequence[str]) -> DotColours:
         chosen = sorted(counts, key=lambda cell: (-counts[cell], cell))[:MOST_CATEGORIES]
         indices = {name: index for index, name in enumerate(chosen)}
         codes = np.fromiter((indices.get(cell, -1) for cell in cells), dtype=np.int16, count=len(cells))
-        return by_category(codes, [figures.one_line(name, 60) for name in chosen]) if chosen else plain(len(cells))
+        return by_category(codes, [figures.one_line(name, 60) for name in chosen], title=title)
     found = np.array([values.get(cell, math.nan) for cell in cells])
     there = np.isfinite(found)
     edges = np.unique(np.quantile(found[there], np.linspace(0, 1, MOST_CATEGORIES + 1)))
     ranges = np.clip(np.searchsorted(edges, found, side="right") - 1, 0, len(edges) - 2)
     ends = [figures.number(edge, ",.4g") for edge in edges.tolist()]
     names = [f"{low} – {high}" for low, high in pairwise(ends)]
-    return by_category(np.where(there, ranges, -1), names, ordered=True)
+    return by_category(np.where(there, ranges, -1), names, title=title, ordered=True)
 
 
 def _numbers(cells: Iterable[str]) -> dict[str, float] | None:
@@ -166,15 +178,6 @@ def _numbers(cells: Iterable[str]) -> dict[str, float] | None:
     except ValueError:
         return None
     return values if values and all(map(math.isfinite, values.values())) else None
-
-
-def _around(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many of these dots, by their cells (n, 2), are in each cell and the eight around it."""
-    counts = np.bincount(cells @ np.array((_CELLS, 1)), minlength=_CELLS**2).reshape(_CELLS, _CELLS)
-    padded = np.pad(counts, 1)
-    shifted = (padded[row : row + _CELLS, column : column + _CELLS] for row in range(3) for column in range(3))
-    total: NDArray[np.int64] = np.sum(list(shifted), axis=0)
-    return total
 
 
 def paint_ground(painter: QPainter, box: QRectF) -> None:

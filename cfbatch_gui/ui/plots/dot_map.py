@@ -5,18 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import (
-    QFont,
-    QFontMetricsF,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPen,
-    QPolygonF,
-    QWheelEvent,
-)
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, paint_dots, paint_ground, plain
@@ -172,7 +163,7 @@ class DotMap(Plot):
             return
         if self._lasso:
             painter.setPen(QPen(theme.colour("accent"), 1.5, Qt.PenStyle.DashLine))
-            painter.drawPolyline(QPolygonF([QPointF(*each) for each in self._lasso]))
+            painter.drawPolyline(QtGui.QPolygonF([QPointF(*each) for each in self._lasso]))
         elif self._hovered >= 0:
             self._paint_ring(painter, self.pixel_of(self._hovered))
 
@@ -198,9 +189,9 @@ class DotMap(Plot):
         paint_dots(painter, box, dots[order], self._colours.of_dots(self._marked)[order])
 
     def _paint_names(self, painter: QPainter, box: QRectF) -> None:
-        font = QFont(self.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        metrics = QFontMetricsF(font)
+        font = QtGui.QFont(self.font())
+        font.setWeight(QtGui.QFont.Weight.DemiBold)
+        metrics = QtGui.QFontMetricsF(font)
         painter.save()
         painter.setFont(font)
         taken: list[QRectF] = []
@@ -262,7 +253,7 @@ class DotMap(Plot):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self._zoom_at(2.0, event.position())
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         turned = event.angleDelta().y() or event.pixelDelta().y()
         self._zoom_at(1.0015**turned, event.position())
         event.accept()
@@ -270,7 +261,7 @@ class DotMap(Plot):
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(-1)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         key = Qt.Key(event.key())
         if key in _STEPS:
             self._move(*_STEPS[key])
@@ -311,7 +302,7 @@ class DotMap(Plot):
         with QPainter(drawn) as painter:
             painter.setBrush(Qt.GlobalColor.white)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.drawPolygon(QPolygonF([QPointF(*each) for each in lasso]))
+            painter.drawPolygon(QtGui.QPolygonF([QPointF(*each) for each in lasso]))
         lines = np.frombuffer(drawn.constBits(), dtype=np.uint8).reshape(drawn.height(), drawn.bytesPerLine())
         column, line = np.floor(self._pixels(self._points)).astype(np.int64).T
         seen: NDArray[np.bool_] = (column >= 0) & (column < drawn.width()) & (line >= 0) & (line < drawn.height())

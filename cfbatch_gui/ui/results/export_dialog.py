@@ -19,8 +19,7 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
-from cfbatch_gui.core.results.exports.rows import keeps
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
+from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.settings import FolderUse
@@ -77,26 +76,18 @@ class Extent:
 
 def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
     """Count what can be written, within the limits and the items of the options. Blocking. Raises DataError."""
-    names = columns_of(folder, job.kind)
-    if job.kind is Kind.EMBED:
-        embeddings = Embeddings(folder, job.failed_batches)
-        counts = embeddings.outcome_counts()
-        failed, rows = counts.failed + counts.left_out + counts.skipped, counts.done
-        if options.items is not None:
-            there = embeddings.present()[[number - 1 for number in sorted(options.items)]]
-            rows = int(there.sum())
-            failed = min(len(there) - rows, counts.failed + counts.left_out)
-        return Extent(counts, names, rows, rows, failed, dimension=embeddings.dimension)
-    rankings = Rankings(folder, job.failed_batches)
-    counts = rankings.outcome_counts()
-    if options.items is None:
-        scores, _ = rankings.counts(options.top_k, options.threshold)
-        failed = counts.failed + counts.left_out + counts.skipped
-        return Extent(counts, names, counts.done + counts.missing, scores + counts.missing, failed, scores)
-    some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]
-    kept = [each for each in some if keeps(each, options)]
-    failed = sum(each.status in (Status.FAILED, Status.LEFT_OUT) for each in some)
-    return Extent(counts, names, len(kept), len(kept), failed, sum(each.score is not None for each in kept))
+    results = (Rankings if job.kind is Kind.RANK else Embeddings)(folder, job.failed_batches)
+    counts, items = results.outcome_counts(), options.items
+    chosen = counts.items + counts.skipped if items is None else len(items)
+    if isinstance(results, Rankings):
+        scores, done = results.counts(options.top_k, options.threshold, items)
+        rows, kept, dimension = chosen, scores + chosen - done, 0
+    else:
+        present, dimension = results.present(), results.dimension
+        done = int((present if items is None else present[[number - 1 for number in items]]).sum())
+        scores, rows, kept = 0, done, done
+    failed = min(chosen - done, counts.failed + counts.left_out + (counts.skipped if items is None else 0))
+    return Extent(counts, columns_of(folder, job.kind), rows, kept, failed, scores, dimension)
 
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
@@ -208,20 +199,12 @@ class ExportForms(QWidget):
 
 
 class ColumnsDialog(Dialog):
-    """With `needs_one` the dialog cannot be accepted without any."""
+    """Those of a ranking cannot be accepted without any."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        chosen: Collection[str],
-        *,
-        about: str,
-        needs_one: bool,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, names: Sequence[str], chosen: Collection[str], kind: Kind, parent: QWidget) -> None:
         super().__init__(tr("Columns"), parent, (400, 0))
         self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
-        self._names, self._needs_one = tuple(names), needs_one
+        self._names, self._needs_one = tuple(names), kind is Kind.RANK
         self.boxes = tuple(CheckBox(figures.one_line(name, _LONGEST_NAME).replace("&", "&&")) for name in names)
         for name, box in zip(names, self.boxes, strict=True):
             box.setToolTip(display.plain_tip(name))
@@ -234,6 +217,9 @@ class ColumnsDialog(Dialog):
         area = scrolled(content)
         area.setMinimumHeight(min(content.sizeHint().height(), _COLUMNS_HEIGHT))
         ticks = row(None, everything, nothing, gap=LARGE)
+        of_ranking = self.tr("For forms with columns of any kind; TREC and its like always have the same.")
+        of_vectors = self.tr("Your own columns. The id and the vector are always written.")
+        about = of_ranking if self._needs_one else of_vectors
         self.lay_out(self.tr("Columns to write"), ticks, area, about=about, buttons=[self.accept_button])
         self._show_possible()
 
@@ -352,9 +338,8 @@ class ExportDialog(Dialog):
             self.error_bar,
         )
         self._content.setLayout(column(*parts, gap=LARGE))
-        content = (self._content, 1)
-        beside = [self._progress_words]
-        self.lay_out(self.tr("Export as"), content, self.progress, buttons=[self.save_button], beside=beside)
+        content = ((self._content, 1), self.progress)
+        self.lay_out(self.tr("Export as"), *content, buttons=[self.save_button], beside=[self._progress_words])
 
     # Counting and choosing
 
@@ -380,14 +365,8 @@ class ExportDialog(Dialog):
         if self._extent is None:
             return
         names = self._extent.names
-        is_ranking = self._job.kind is Kind.RANK
-        about = (
-            self.tr("For forms with columns of any kind; TREC and its like always have the same.")
-            if is_ranking
-            else self.tr("Your own columns. The id and the vector are always written.")
-        )
         chosen = names if self._columns is None else self._columns
-        dialog = ColumnsDialog(names, chosen, about=about, needs_one=is_ranking, parent=self)
+        dialog = ColumnsDialog(names, chosen, self._job.kind, self)
         if await dialogs.finished(dialog) == QDialog.DialogCode.Accepted:
             self._columns = None if dialog.chosen() == names else dialog.chosen()
             self._show()
@@ -429,9 +408,8 @@ class ExportDialog(Dialog):
         kind = self._job.kind
         count = None if self._columns is None else len(self._columns)
         self._show_outputs(outputs)
-        self.save_button.setText(
-            self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files").format(n=len(outputs))
-        )
+        save = self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files")
+        self.save_button.setText(save.format(n=len(outputs)))
         self._show_possible()
         names = self._extent.names if self._extent else ()
         pattern = self.tr("All columns…") if count is None else self.tr("{n} of {all} columns…")

@@ -3,7 +3,6 @@ ranking versus the similarities of the vectors.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,15 +33,6 @@ _SAMPLE, _FEW = 300, 24
 _NAME = 28  # characters of a typical text in the name of its cluster
 
 
-@dataclass(frozen=True, eq=False)
-class MapColours:
-    """`cells[i]` is what the dot at index i is coloured by, for the CSV of the map; `title` is "" for one colour."""
-
-    dots: DotColours
-    title: str
-    cells: Sequence[str]
-
-
 def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:
     """Titles and keys of what can be chosen, and the key to begin with: a column with a few different cells."""
     sample = embeddings.page(0, _SAMPLE)
@@ -58,25 +48,20 @@ def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...],
     return tuple(choices), first or ONE
 
 
-def read_colours(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> MapColours:
+def read_colours(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> DotColours:
     """Blocking. Raises DataError."""
-    if key == CLUSTERS:
-        return _of_clusters(embeddings, item_numbers)
-    if not key.startswith(COLUMN):
-        return MapColours(plain(len(item_numbers)), "", ())
-    index = int(key.removeprefix(COLUMN))
-    whole = embeddings.column(index)
-    cells = [whole[item - 1] for item in item_numbers.tolist()]
-    return MapColours(by_cells(cells), embeddings.columns()[index], cells)
-
-
-def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> MapColours:
+    if key.startswith(COLUMN):
+        index = int(key.removeprefix(COLUMN))
+        whole = embeddings.column(index)
+        return by_cells([whole[item - 1] for item in item_numbers.tolist()], embeddings.columns()[index])
+    if key != CLUSTERS:
+        return plain(len(item_numbers))
     found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
     typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
     names = [f"{number} · {figures.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
     indices = np.searchsorted(found.item_numbers, item_numbers)
     members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
-    return MapColours(by_category(members, names), tr("group"), [str(member + 1) for member in members.tolist()])
+    return by_category(members, names, title=tr("group"))
 
 
 _LEAST_LIST = 160  # pixels
@@ -90,7 +75,7 @@ class MapView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
         self.map: TextMap | None = None  # the one that is shown
-        self._colours = MapColours(plain(0), "", ())
+        self._colours = plain(0)
         self._make_widgets()
         self._lay_out()
 
@@ -170,9 +155,9 @@ class MapView(VectorPage):
         choices, first = await in_thread(colour_choices, self.embeddings)
         self.colour_choice.refill(choices, first)
         self.map = made = await self._made(Layout.DIRECTION)
-        self._colours = MapColours(plain(len(made.points)), "", ())
+        self._colours = plain(len(made.points))
         self.stack.show_content()
-        self.dots.show_points(made.points, self._describe, self._data, self._colours.dots)
+        self.dots.show_points(made.points, self._describe, self._data, self._colours)
         self.list.hide()
         self._say()
         self.tasks.start("colour", self._colour())
@@ -218,7 +203,7 @@ class MapView(VectorPage):
         if self.map is not None:
             items, key = self.map.item_numbers, str(self.colour_choice.value())
             self._colours = await in_thread(read_colours, self.embeddings, items, key)
-            self.dots.set_colours(self._colours.dots)
+            self.dots.set_colours(self._colours)
 
     async def find_text(self, text: str) -> None:
         if self.map is None:
@@ -286,10 +271,10 @@ class MapView(VectorPage):
         return PlotData(("row", "id", "text", "x", "y", *title), _rows(self.embeddings, self.map, self._colours))
 
 
-def _rows(embeddings: Embeddings, made: TextMap, colours: MapColours) -> Iterator[Sequence[Cell]]:
+def _rows(embeddings: Embeddings, made: TextMap, colours: DotColours) -> Iterator[Sequence[Cell]]:
     """Every dot, in the order of the file. Runs in a thread."""
     for start in range(0, len(made.points), _PAGE):
         items = made.item_numbers[start : start + _PAGE].tolist()
         for index, text in enumerate(embeddings.texts(items), start):
-            cell = (colours.cells[index],) if colours.title else ()
+            cell = (colours.name_of(index),) if colours.title else ()
             yield (text.row, text.id, text.text, *made.points[index].tolist(), *cell)

@@ -74,11 +74,10 @@ _CARD = (20, MEDIUM, 20, MEDIUM)
 
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
     return (
-        Column(tr("Query"), lambda query: query.text, key="query", stretch=True),
+        Column(tr("Query"), lambda query: query.text, stretch=True),
         ScoreColumn(
             name,
             lambda query: query.value,
-            key="value",
             width=190,
             least=130,
             bar=lambda query: query.value,
@@ -88,19 +87,17 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
             tr("Judged"),
             lambda query: query.judged / query.top if query.top else 1.0,
             text=lambda query: tr("{n} of {all}").format(n=query.judged, all=query.top),
-            key="judged",
             copies_text=True,
             width=84,
             colour=lambda query: "text" if query.judged == query.top else "attention",
         ),
-        Column(tr("Best text"), lambda query: query.best, key="best", stretch=True),
+        Column(tr("Best text"), lambda query: query.best, stretch=True),
         NumberColumn(
             tr("Its rank"),
             lambda query: query.best_rank or None,
-            key="rank",
             width=92,
         ),
-        Column(tr("ID"), lambda query: query.id, key="id", width=90, hidden=True),
+        Column(tr("ID"), lambda query: query.id, width=90, hidden=True),
     )
 
 

@@ -22,17 +22,10 @@ from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, Steps
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import (
-    TYPING,
-    LimitsBar,
-    ResultsPage,
-    below,
-    named_cells,
-    original_columns,
-    status_words,
-)
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView
+from cfbatch_gui.ui.results import results_page
+from cfbatch_gui.ui.results.results_page import below
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets import boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
@@ -107,17 +100,19 @@ def context_columns(original: Sequence[str], most: int, *, was_ordered: bool) ->
         *(before if was_ordered else ()),
         Column(tr("ID"), lambda row: row.id, width=96, hidden=True),
         Column(tr("Label"), lambda row: row.label, width=64, hidden=True),
-        *original_columns(original, lambda row: row.cells, width=120),
+        *results_page.original_columns(original, lambda row: row.cells, width=120),
     )
 
 
 def score_or_status(context: RankedContext) -> str:
-    return status_words(context.status, context.error) if context.score is None else score_text(context.score)
+    return (
+        results_page.status_words(context.status, context.error) if context.score is None else score_text(context.score)
+    )
 
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 348
-_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 348  # pixels, all that the smallest window has; texts need them
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,7 @@ class RankingRead:
     contexts: int
 
 
-class RankingView(ResultsPage[RankingRead]):
+class RankingView(results_page.ResultsPage[RankingRead]):
     """Reads in threads; the result of a reading is dropped when a later one has begun.
 
     `score_help_wanted` asks for the page of the help that says what a score is.
@@ -169,7 +164,7 @@ class RankingView(ResultsPage[RankingRead]):
 
     def _make_widgets(self) -> None:
         self.panel = TextPanel()
-        self.limits_bar = LimitsBar()
+        self.limits_bar = results_page.LimitsBar()
         self.limits_bar.changed.connect(self._limits_changed)
         self.kept = widgets.Label("", "quiet")
         self.queries_model: Rows[RankedQuery] = Rows(query_columns(), key=lambda query: query.query_no, parent=self)
@@ -248,7 +243,7 @@ class RankingView(ResultsPage[RankingRead]):
         self.tasks.start("figures", self._read_the_rest(job, read))
 
     async def _read_the_rest(self, job: Job, read: RankingRead) -> None:
-        await asyncio.sleep(TYPING)  # the texts of the first query come before
+        await asyncio.sleep(results_page.TYPING)  # the texts of the first query come before
         await in_thread(read.search.prepare)
         self._baseline = baseline_line(await in_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
@@ -278,7 +273,7 @@ class RankingView(ResultsPage[RankingRead]):
         parts = []
         limits = self.limits()
         if self._read is not None and limits != ExportOptions():
-            await asyncio.sleep(TYPING)
+            await asyncio.sleep(results_page.TYPING)
             kept, total = await in_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             parts.append(worded("keeps {kept} of {total}", kept=kept, total=total))
         if self._found is not None:
@@ -350,8 +345,8 @@ class RankingView(ResultsPage[RankingRead]):
             heading,
             context.text,
             about=" · ".join(filter(None, (context.id, label))),
-            problem=status_words(context.status, context.error),
-            rest=named_cells(self._read.rankings.columns() if self._read else (), context.cells),
+            problem=results_page.status_words(context.status, context.error),
+            rest=results_page.named_cells(self._read.rankings.columns() if self._read else (), context.cells),
         )
 
     def _show_foot(self) -> None:
@@ -368,7 +363,7 @@ _CHART_HEIGHT = 300
 _LEAST_FIGURE = 54  # pixels of a column
 
 
-class OverviewView(ResultsPage[ScoreFigures]):
+class OverviewView(results_page.ResultsPage[ScoreFigures]):
     """`score_help_wanted` asks for the page of the help about scores."""
 
     score_help_wanted = Signal()

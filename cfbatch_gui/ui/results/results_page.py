@@ -25,8 +25,8 @@ from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, PagedRows, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import boxed, column, line, row
@@ -81,7 +81,7 @@ class ResultsPage(ResultView, Generic[T]):
         """A field for what `find_text` looks for once the keys rest, and what is marked in these parts at once."""
         field = widgets.SearchField(hint)
         field.setMinimumWidth(scaled(86))
-        field.setMaximumWidth(scaled(250))
+        field.setMaximumWidth(scaled(300))
         for part in marked:
             field.searched.connect(part.mark)
         field.searched.connect(lambda text: self.tasks.start("find", self._find_later(text)))
@@ -409,7 +409,7 @@ class TextList(QWidget):
         self.table = TableView(name, title, on_picked=self._picked)
         self.table.opened.connect(lambda index: self.opened.emit(self.items[index]))
         self.show_columns(columns or (row_column(), text_column(), id_column(hidden=True), similarity_column()))
-        self.panel = TextPanel()
+        self.panel = TextPanel(lines=2)
         table_link = widgets.LinkButton(tr("Show in table"), "table", self._show_in_table)
         self._head = boxed(row((self.title, 1), table_link, *beside, margins=(WIDE, SMALL, CELL_MARGIN, 0)))
         self._head.hide()

@@ -24,19 +24,10 @@ from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import (
-    ListedText,
-    TextList,
-    VectorPage,
-    id_column,
-    labelled,
-    original_columns,
-    row_column,
-    similarity_column,
-    text_column,
-)
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, Rows, TableView
+from cfbatch_gui.ui.results import results_page
+from cfbatch_gui.ui.results.results_page import TextList, VectorPage, id_column, labelled, row_column, text_column
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, PagedRows, Rows, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.words import figures
@@ -46,13 +37,15 @@ from cfbatch_gui.words.results import checks_line
 from cfbatch_gui.words.states import connection_title, is_practice, short_model, title_words
 
 
-def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[ListedText], ...]:
+def vector_columns(
+    original: Sequence[str], *, with_ids: bool, labelled: bool
+) -> tuple[Column[results_page.ListedText], ...]:
     return (
         row_column(width=58, tip=tr("The row in your file, as its own program counts.")),
         id_column(width=78, hidden=not with_ids),
         text_column(),
         Column(tr("Label"), lambda row: row.text.label, width=100, hidden=not labelled),
-        *original_columns(original, lambda row: row.text.cells, width=130),
+        *results_page.original_columns(original, lambda row: row.text.cells, width=130),
     )
 
 
@@ -221,7 +214,12 @@ class SearchView(VectorPage):
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
         self.price = widgets.IconLine("", wrap=True)
-        columns = (row_column(), text_column(), id_column(width=110), similarity_column(width=170, bar=True))
+        columns = (
+            row_column(),
+            text_column(),
+            id_column(width=110),
+            results_page.similarity_column(width=170, bar=True),
+        )
         self.found = TextList(self, "vectors/similar", tr("Similar texts"), columns=columns)
         self.found.opened.connect(lambda item_no: self.show_like(self.job, item_no))
 
@@ -437,6 +435,7 @@ class DuplicatesView(VectorPage):
         self._groups: tuple[groups.Group, ...] = ()
         self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
         self.threshold.setAccessibleName(tr("Similar from"))
+        self.threshold.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.threshold.valueChanged.connect(lambda _: self._look_again())
         kept = ((tr("Keep the first"), groups.Keep.FIRST), (tr("Keep the longest"), groups.Keep.LONGEST))
         self.keep = widgets.Choice(tr("Which text of a group stays"), kept, lambda _: self._look_again())
@@ -541,7 +540,7 @@ def _group_columns() -> tuple[Column[GroupRow], ...]:
     )
 
 
-def _member_columns() -> tuple[Column[ListedText], ...]:
+def _member_columns() -> tuple[Column[results_page.ListedText], ...]:
     return (
         Column(
             "",
@@ -556,5 +555,5 @@ def _member_columns() -> tuple[Column[ListedText], ...]:
         row_column(gives_way=True),
         text_column(),
         id_column(hidden=True),
-        similarity_column(),
+        results_page.similarity_column(),
     )

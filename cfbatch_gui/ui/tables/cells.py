@@ -1,22 +1,9 @@
 """Paints table cells: an icon, one elided line of text or a text with a bar, the selection and a hairline below."""
 
-from PySide6.QtCore import (
-    QEvent,
-    QPoint,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-)
+from PySide6 import QtCore, QtWidgets
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QTextLayout, QTextOption
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QToolTip,
-)
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import display, icons, theme
@@ -42,7 +29,7 @@ def _placed(option: QStyleOptionViewItem, part: QRect) -> QRect:
     return QStyle.visualRect(option.direction, option.rect, part)
 
 
-class CellDelegate(QStyledItemDelegate):
+class CellDelegate(QtWidgets.QStyledItemDelegate):
     """Paints DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE; the places of `sought` are marked."""
 
     sought = ""
@@ -59,7 +46,7 @@ class CellDelegate(QStyledItemDelegate):
         role = str(index.data(COLOUR_ROLE) or "text")
         if (named := index.data(ICON_ROLE)) is not None:
             side = scaled(ICON)
-            spot = QRect(QPoint(inner.left(), inner.center().y() - side // 2 + 1), QSize(side, side))
+            spot = QRect(QtCore.QPoint(inner.left(), inner.center().y() - side // 2 + 1), QSize(side, side))
             icons.paint_icon(painter, _placed(option, spot), *named)
             inner.setLeft(spot.right() + ICON_GAP)
         painter.setPen(theme.colour(role))
@@ -116,7 +103,7 @@ class CellDelegate(QStyledItemDelegate):
         line = layout.createLine()
         line.setLineWidth(inner.width())
         layout.endLayout()
-        layout.draw(painter, QPointF(inner.left(), inner.top() + (inner.height() - line.height()) / 2))
+        layout.draw(painter, QtCore.QPointF(inner.left(), inner.top() + (inner.height() - line.height()) / 2))
 
     def _paint_bar(
         self, painter: QPainter, inner: QRect, text: str, share: float, option: QStyleOptionViewItem
@@ -132,7 +119,7 @@ class CellDelegate(QStyledItemDelegate):
         if left < inner.right() - 2 * _BAR_HEIGHT:
             top = inner.center().y() - _BAR_HEIGHT // 2 + 1
             track = _placed(option, QRect(left, top, inner.right() - left, _BAR_HEIGHT))
-            paint_bar(painter, QRectF(track), share, option.direction)
+            paint_bar(painter, QtCore.QRectF(track), share, option.direction)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
@@ -141,14 +128,14 @@ class CellDelegate(QStyledItemDelegate):
     def helpEvent(
         self,
         event: QHelpEvent,
-        view: QAbstractItemView,
+        view: QtWidgets.QAbstractItemView,
         option: QStyleOptionViewItem,
         index: Index,
     ) -> bool:
-        if event.type() != QEvent.Type.ToolTip or not index.isValid():
+        if event.type() != QtCore.QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
         text = str(index.data() or "")
         room = view.visualRect(index).width() - 2 * CELL_MARGIN
         fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(figures.one_line(text)) <= room
-        QToolTip.showText(event.globalPos(), "" if fits else display.plain_tip(text), view)
+        QtWidgets.QToolTip.showText(event.globalPos(), "" if fits else display.plain_tip(text), view)
         return True

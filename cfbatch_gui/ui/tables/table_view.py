@@ -3,35 +3,19 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from PySide6.QtCore import (
-    QItemSelectionModel,
-    QModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import (
-    QFocusEvent,
-    QFontMetrics,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QResizeEvent,
-)
+from PySide6 import QtCore, QtGui
+from PySide6.QtCore import QModelIndex, QSize, Qt
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView
 
 from cfbatch_gui.ui import icons
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
-from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, PagedRows, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
@@ -39,13 +23,6 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
 MOST_ROWS_TO_COPY = 100_000
-
-
-def as_tsv(cells: list[list[str]]) -> str:
-    """Tab-separated text as spreadsheets paste it."""
-    lines = io.StringIO()
-    csv.writer(lines, dialect="excel-tab", lineterminator="\n").writerows(cells)
-    return lines.getvalue().removesuffix("\n")
 
 
 HEADER_HEIGHT = 34
@@ -63,7 +40,7 @@ class Header(QHeaderView):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         section = self.logicalIndexAt(event.position().toPoint())
         model = self.model()
         columns = model.columns if isinstance(model, ColumnRows) else ()
@@ -72,11 +49,11 @@ class Header(QHeaderView):
         super().mouseReleaseEvent(event)
         self.setSectionsClickable(True)
 
-    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+    def paintSection(self, painter: QtGui.QPainter, rect: QtCore.QRect, section: int) -> None:
         super().paintSection(painter, rect, section)
         if self.sortIndicatorSection() == section:
             up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
-            spot = QRect(rect.right() - CELL_MARGIN, rect.center().y() - 6, 12, 12)  # in the padding at its end
+            spot = QtCore.QRect(rect.right() - CELL_MARGIN, rect.center().y() - 6, 12, 12)  # in the padding at its end
             spot = QStyle.visualRect(self.layoutDirection(), rect, spot)
             icons.paint_icon(painter, spot, "chevron-up" if up else "chevron-down", "quiet")
 
@@ -87,14 +64,13 @@ class Header(QHeaderView):
 _LEAST_ROWS = 2
 _ROUNDING = 2  # pixels; a text may be some part of one wider than its whole number, and is cut then
 _LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
-__all__ = ["Column", "PagedRows", "Rows", "TableView"]
 
 
 class TableView(QTableView):
     """`picked` carries the new current row, `opened` one of Enter or a double click; with a name its layout is kept."""
 
-    picked = Signal(int)
-    opened = Signal(int)
+    picked = QtCore.Signal(int)
+    opened = QtCore.Signal(int)
 
     def __init__(
         self,
@@ -145,22 +121,36 @@ class TableView(QTableView):
             self.opened.connect(on_opened)
 
     def show_rows(self, rows: ColumnRows[Any]) -> None:
-        self._restoring = True
         before = self.model()
-        self.setModel(rows)
+        with self._unremembered():
+            self.setModel(rows)
         if before is not None:
             before.deleteLater()
         self.selectionModel().currentRowChanged.connect(self._current_changed)
+        self._arrange()
+
+    @contextmanager
+    def _unremembered(self) -> Iterator[None]:
+        """What changes in the meantime is not the user's doing."""
+        was, self._restoring = self._restoring, True
+        try:
+            yield
+        finally:
+            self._restoring = was
+
+    def _arrange(self) -> None:
+        """Lay the columns out as they are declared, and then as they are remembered."""
         header = self.horizontalHeader()
-        for section, column in enumerate(rows.columns):
-            mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
-            header.setSectionResizeMode(section, mode)
-            header.resizeSection(section, self._usual_width(column))
-            self.setColumnHidden(section, column.hidden)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.setSortingEnabled(any(column.sortable for column in rows.columns))
-        self._restore()
-        self._restoring = False
+        with self._unremembered():
+            for section, column in enumerate(self.columns()):
+                mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
+                header.setSectionResizeMode(section, mode)
+                header.moveSection(header.visualIndex(section), section)
+                header.resizeSection(section, self._usual_width(column))
+                self.setColumnHidden(section, column.hidden)
+            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            self.setSortingEnabled(any(column.sortable for column in self.columns()))
+            self._restore()
         self._narrowed, self._gone = {}, set()
         self._make_room()
 
@@ -181,7 +171,7 @@ class TableView(QTableView):
         column = next((section for section in shown if not self.isColumnHidden(section)), -1)
         index = model.index(row, column) if self.columns() else QModelIndex()
         if index.isValid():
-            flags = QItemSelectionModel.SelectionFlag
+            flags = QtCore.QItemSelectionModel.SelectionFlag
             self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
 
     def selected_rows(self) -> list[int]:
@@ -202,16 +192,19 @@ class TableView(QTableView):
         shown = [header.logicalIndex(at) for at in range(header.count())]
         shown = [section for section in shown if not self.isColumnHidden(section)]
         titles = [self.columns()[section].title for section in shown]
-        cells = [titles, *([model.copied(row, section) for section in shown] for row in self.selected_rows())]
-        QGuiApplication.clipboard().setText(as_tsv(cells))
+        lines = io.StringIO()
+        writer = csv.writer(lines, dialect="excel-tab", lineterminator="\n")
+        writer.writerow(titles)
+        writer.writerows([model.copied(row, section) for section in shown] for row in self.selected_rows())
+        QtGui.QGuiApplication.clipboard().setText(lines.getvalue().removesuffix("\n"))
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusInEvent(event)
         if self.columns() and not self._selected_ranges() and came_by_keyboard(self, event):
             self.selectRow(max(0, self.currentIndex().row()))  # so that the current row is visible
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self.opened.emit(self.currentIndex().row())
@@ -230,20 +223,8 @@ class TableView(QTableView):
         menu.addAction(tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
 
     def reset_columns(self) -> None:
-        header = self.horizontalHeader()
-        self._restoring = True
-        try:
-            for section, column in enumerate(self.columns()):
-                header.moveSection(header.visualIndex(section), section)
-                self.setColumnHidden(section, column.hidden)
-                if not column.stretch:
-                    header.resizeSection(section, self._usual_width(column))
-            self._narrowed, self._gone = {}, set()
-            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        finally:
-            self._restoring = False
-        self._remember()
-        self._make_room()
+        memory.set(f"table/{self._name}", "")
+        self._arrange()
 
     def _usual_width(self, column: Column[Any]) -> int:
         words = max((self.fontMetrics().horizontalAdvance(text) + _ROUNDING for text in column.widest), default=0)
@@ -251,12 +232,12 @@ class TableView(QTableView):
         return max(scaled(column.width), self._title_width(column), words + icon + 2 * CELL_MARGIN)
 
     def _title_width(self, column: Column[Any]) -> int:
-        return QFontMetrics(self.font()).horizontalAdvance(column.title) + 2 * CELL_MARGIN
+        return QtGui.QFontMetrics(self.font()).horizontalAdvance(column.title) + 2 * CELL_MARGIN
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._make_room()
@@ -264,8 +245,7 @@ class TableView(QTableView):
     def _make_room(self) -> None:
         """Leave texts the room that some words take, by columns that are narrower or give way; give it back later."""
         columns, header = self.columns(), self.horizontalHeader()
-        self._restoring = True
-        try:
+        with self._unremembered():
             for section in self._gone:
                 self.setColumnHidden(section, False)
             for section, width in self._narrowed.items():
@@ -297,8 +277,6 @@ class TableView(QTableView):
                 header.setSectionResizeMode(section, mode)
                 if is_too_narrow:
                     header.resizeSection(section, max(self._title_width(columns[section]), scaled(_LEAST_TEXT)))
-        finally:
-            self._restoring = False
 
     def show_column(self, section: int, *, shown: bool) -> None:
         """Show or hide a column; the last visible one is not hidden."""
@@ -317,13 +295,13 @@ class TableView(QTableView):
         if current.isValid():
             self.picked.emit(current.row())
 
-    def _columns_menu(self, position: QPoint) -> None:
+    def _columns_menu(self, position: QtCore.QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.fill_columns_menu(menu)
         menu.popup(self.horizontalHeader().mapToGlobal(position))
 
-    def _context_menu(self, position: QPoint) -> None:
+    def _context_menu(self, position: QtCore.QPoint) -> None:
         index = self.indexAt(position)
         model = self.model()
         if not index.isValid() or not isinstance(model, ColumnRows):
@@ -332,7 +310,7 @@ class TableView(QTableView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(icons.icon("copy"), tr("Copy rows")).triggered.connect(self.copy)
         whole = model.copied(index.row(), index.column())
-        menu.addAction(tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
+        menu.addAction(tr("Copy this cell")).triggered.connect(lambda: QtGui.QGuiApplication.clipboard().setText(whole))
         self.add_to_menu(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))
 
@@ -340,7 +318,9 @@ class TableView(QTableView):
         """Add entries to the context menu of a row."""
 
     def _remember(self) -> None:
-        """Keep the columns in their order, each with its width for the usual font, 0 for the usual width."""
+        """Keep the columns in their order, each with its width for the usual font and whether it is shown; 0 and None
+        for what is as declared.
+        """
         if not self._name or self._restoring or not self.columns():
             return
         header, names = self.horizontalHeader(), self._names()
@@ -350,7 +330,8 @@ class TableView(QTableView):
             width = self._narrowed.get(section, header.sectionSize(section))
             is_usual = column.stretch or width == self._usual_width(column)
             shown = is_gone or not self.isColumnHidden(section)
-            kept.append((names[section], 0 if is_usual else round(width * 100 / scaled(100)), shown))
+            kept_width = 0 if is_usual else round(width * 100 / scaled(100))
+            kept.append((names[section], kept_width, shown if shown is column.hidden else None))
         is_descending = header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
         layout = {"columns": kept, "sort": names[by] if 0 <= by < len(names) else "", "descending": is_descending}
         memory.set(f"table/{self._name}", json.dumps(layout))
@@ -365,7 +346,8 @@ class TableView(QTableView):
             for at, (name, width, shown) in enumerate(known):
                 section = names.index(name)
                 header.moveSection(header.visualIndex(section), at)
-                self.setColumnHidden(section, not shown)
+                if shown is not None:
+                    self.setColumnHidden(section, not shown)
                 if width and not self.columns()[section].stretch:
                     header.resizeSection(section, scaled(int(width)))
             if (by := kept.get("sort")) in names:

@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import time
 from contextlib import suppress
-from functools import partial
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -18,46 +16,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
-from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.memory import memory
-from cfbatch_gui.ui.notices import Notices, PastNotice, Undo, show_folder_of
-from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL
-from cfbatch_gui.ui.widgets import Label, NoticeBar, boxed, column, scrolled, split
+from cfbatch_gui.ui.notices import NoticeListDialog, Notices
+from cfbatch_gui.ui.theme import SIDEBAR_WIDTH
+from cfbatch_gui.ui.widgets import column, split
 from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
-from cfbatch_gui.words import figures
-from cfbatch_gui.words.languages import tr
-
-
-class NoticeListDialog(Dialog):
-    """Opening it marks all notices as seen."""
-
-    def __init__(self, notices: Notices, parent: QWidget) -> None:
-        super().__init__(tr("Notices"), parent, (560, 420))
-        self._undos = notices.undos
-        parts: list[QWidget] = [self._bar(notice) for notice in notices.past()]
-        if not parts:
-            parts = [Label(self.tr("There were no notices since the program was started."), "quiet", wrap=True)]
-        lines = column(*parts, None, margins=(0, 0, SMALL, 0))
-        self.lay_out(self.windowTitle(), scrolled(boxed(lines)))
-        notices.mark_seen()
-
-    def _bar(self, notice: PastNotice) -> NoticeBar:
-        bar = NoticeBar(f"{figures.age(notice.shown_at, time.time())} · {notice.text}", notice.level)
-        if notice.details:
-            bar.add_link(self.tr("Copy details"), partial(QGuiApplication.clipboard().setText, notice.details))
-        if notice.undo is not None and self._undos.is_offered(notice.undo):
-            bar.add_link(notice.undo.words, partial(self._take_back, notice.undo))
-        if notice.paths:
-            bar.offer_files(notice.paths)
-            show = self.tr("Show file") if len(notice.paths) == 1 else self.tr("Show files")
-            bar.add_link(show, partial(show_folder_of, notice.paths[-1]))
-        return bar
-
-    def _take_back(self, undo: Undo) -> None:
-        self.accept()  # first: what is undone may open a page
-        self._undos.take(undo)
-
 
 # The name of the desktop file without its suffix; the last one of those that open tables by the alphabet. Where neither
 # the user nor the desktop names a default for a type of files, GIO takes the first: CSV files would have gone to this
@@ -98,14 +62,6 @@ class MainWindow(QMainWindow):
         self.library.foot.bell.clicked.connect(self.show_notices)
         self.notices.changed.connect(lambda: self.library.foot.show_unseen(self.notices.unseen()))
         self._restore()
-
-    def show_page(self, page: QWidget) -> None:
-        self.add_page(page)
-        self.pages.setCurrentWidget(page)
-
-    def add_page(self, page: QWidget) -> None:
-        if self.pages.indexOf(page) < 0:
-            self.pages.addWidget(page)
 
     async def painted(self) -> None:
         if self.isVisible():

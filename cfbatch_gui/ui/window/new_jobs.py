@@ -114,7 +114,7 @@ class NewJobs:
         elif not pasted.strip():
             raise InputError(NOTHING_TO_PASTE)
         elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
-            self._workspace.settings.paste_token()
+            self._workspace.paste_token()
         else:
             await self.begin()
             self._workspace.draft_page.drafts.take_text(pasted)

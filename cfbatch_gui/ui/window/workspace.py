@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
@@ -17,7 +17,7 @@ from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.job_actions import JobActions
+from cfbatch_gui.ui.job_actions import JobActions, can_be_judged
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks, close_all
@@ -26,19 +26,27 @@ from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs, WelcomePage
-from cfbatch_gui.ui.window.pages import ConnectionInUse, Evaluating, ResultViews, SettingsPages
+from cfbatch_gui.ui.window.pages import ConnectionInUse, ResultViews
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 
 if TYPE_CHECKING:
+    from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+    from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
+    from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
     from cfbatch_gui.ui.jobs.job_page import JobPage
+    from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
+
+PageT = TypeVar("PageT", bound=QWidget)
 
 _OPEN_JOB = "window/job"  # where the settings remember the job that is open
 _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
 
 # The pages by the modules that are imported for them.
 _JOB, _DRAFT = "cfbatch_gui.ui.jobs.job_page", "cfbatch_gui.ui.inputs.draft_page"
+_COMPARISON = "cfbatch_gui.ui.evaluation.comparison_page"
+_CONNECTIONS, _SETTINGS = "cfbatch_gui.ui.connections.connection_page", "cfbatch_gui.ui.settings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,32 +86,11 @@ class Workspace:
         self._is_closing = False
         self._settle = QTimer(window, singleShot=True)
         self._settle.timeout.connect(self.show_jobs)
-        self.evaluating = Evaluating(self)
-        self.results = ResultViews(
-            program,
-            window,
-            show_help=lambda topic: self.menus.show_help(topic),  # noqa: PLW0108 - made below
-            show_tab=lambda key: self.job_page.tabs.choose(key),  # noqa: PLW0108 - made below
-            judge=self.evaluating.judge,
-            export=lambda job_id: self.menus.show_export(job_id),  # noqa: PLW0108 - made below
-        )
-        self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
-        self.settings = SettingsPages(self)
+        self.results, self.in_use, self.new_jobs = ResultViews(self), ConnectionInUse(self), NewJobs(self)
         self.menus = Menus(self)
-        self.job_actions = window.library.job_actions = JobActions(
-            program,
-            self.tasks,
-            self.notices,
-            window,
-            show_jobs=self.show_jobs,
-            open_job=self.open_job,
-            changed=self._show_changed,
-            compare=self.evaluating.compare,
-            judge=self.evaluating.judge,
-            export=self.menus.show_export,
-        )
+        self.job_actions = window.library.job_actions = JobActions(self)
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
-        self.notices.connection_wanted.connect(self.settings.show_connections)
+        self.notices.connection_wanted.connect(self.show_connections)
         window.close_requested.connect(lambda: self.tasks.start("close", self._close()))
         window.library.new_button.clicked.connect(lambda _checked=False: self.new_jobs.start())
         window.library.opened.connect(self.open_job)
@@ -134,7 +121,6 @@ class Workspace:
         """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
-        self.announcements.close()
         await close_all(self.window)
 
     def take(self, request: Request) -> None:
@@ -152,8 +138,8 @@ class Workspace:
         if job.connection != "practice":
             self.in_use.show()
         accepted = sum(bool(batch.request_id) for batch in job.batches)
-        if accepted > self._accepted.get(job.id, accepted):
-            self.settings.has_worked(job.connection)
+        if accepted > self._accepted.get(job.id, accepted) and is_made(self, "connection_page"):
+            self.connection_page.has_worked(job.connection)
         self._accepted[job.id] = accepted
         if job.state is JobState.PAUSED:
             self.in_use.has_paused(job)
@@ -163,16 +149,13 @@ class Workspace:
 
     @made_once
     def welcome_page(self) -> WelcomePage:
-        page = WelcomePage(self.new_jobs, self.notices)
-        self.window.add_page(page)
-        return page
+        return self._added(WelcomePage(self.new_jobs, self.notices))
 
     @made_once
     def draft_page(self) -> "DraftPage":
         from cfbatch_gui.ui.inputs.draft_page import DraftPage
 
-        page = DraftPage(self.program, self.notices, self.job_actions, parent=self.window.pages)
-        self.window.add_page(page)
+        page = self._added(DraftPage(self.program, self.notices, self.job_actions, parent=self.window.pages))
         page.drafts.sent.connect(self._sent)
         page.drafts.job_changed.connect(lambda _: self._show_jobs_soon())
         self.window.library.rows.phase_of = page.drafts.phase
@@ -185,8 +168,58 @@ class Workspace:
     def job_page(self) -> "JobPage":
         from cfbatch_gui.ui.jobs.job_page import JobPage
 
-        page = JobPage(self.program, self.notices, self.results.pages, self.job_actions)
-        self.window.add_page(page)
+        return self._added(JobPage(self.program, self.notices, self.results.pages, self.job_actions))
+
+    @made_once
+    def comparison_page(self) -> "ComparisonPage":
+        from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
+
+        page = self._added(ComparisonPage(self.program, self.notices))
+        page.more_wanted.connect(self.compare)
+        page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
+        return page
+
+    @made_once
+    def judge_page(self) -> "JudgePage":
+        from cfbatch_gui.ui.evaluation.judge_page import JudgePage
+
+        page = self._added(JudgePage(self.program, self.notices))
+        page.done.connect(self._judged)
+        return page
+
+    @made_once
+    def connection_page(self) -> "ConnectionPage":
+        from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+
+        page = ConnectionPage(self.program, self.notices)
+        page.changed.connect(self.in_use.changed)
+        page.state_shown.connect(self.in_use.show)
+        page.account_wanted.connect(self.menus.show_account)
+        self.in_use.has_changed.connect(lambda: page.refresh() if page.isVisible() else None)
+        return page
+
+    @made_once
+    def settings_page(self) -> "SettingsPage":
+        from cfbatch_gui.ui.settings import SettingsPage
+
+        page = self._added(SettingsPage(self.program, self.connection_page))
+        page.done.connect(self.leave_settings)
+        page.scheme.picked.connect(self.choose_scheme)
+        page.again_button.clicked.connect(self.begin_again)
+        page.traffic_link.clicked.connect(self.show_traffic)
+        page.back_up_link.clicked.connect(self.menus.back_up)
+        return page
+
+    @made_once
+    def traffic_page(self) -> "TrafficPage":
+        from cfbatch_gui.ui.settings import TrafficPage
+
+        page = self._added(TrafficPage(self.program, self.notices))
+        page.done.connect(lambda: self.show(self.settings_page))
+        return page
+
+    def _added(self, page: PageT) -> PageT:
+        self.window.pages.addWidget(page)
         return page
 
     # What is shown
@@ -231,7 +264,7 @@ class Workspace:
         self.window.library.show_jobs(self.program.ledger.jobs())  # at the moment at which the page shows it
         page = self.job_page if job.is_sent else self.draft_page
         page.show_job(job)
-        self.window.show_page(page)
+        self.window.pages.setCurrentWidget(page)
         page.setAccessibleName(job.name)
         page.setFocus(Qt.FocusReason.OtherFocusReason)
         self.window.library.open_job(job_id)
@@ -256,7 +289,7 @@ class Workspace:
         return next((job for job in here if job.needs_user), here[0] if here else None)
 
     def show(self, page: QWidget) -> None:
-        self.window.show_page(page)
+        self.window.pages.setCurrentWidget(page)
         self.window.library.open_job("")
         self.menus.export.setEnabled(False)
 
@@ -266,8 +299,8 @@ class Workspace:
     def show_jobs(self) -> None:
         jobs = self.program.ledger.jobs()
         self.window.library.show_jobs(jobs)
-        if (comparison := self.evaluating.shown_comparison()) is not None:
-            comparison.show_jobs(jobs)
+        if self.is_shown("comparison_page"):
+            self.comparison_page.show_jobs(jobs)
         if not (opened := self.window.library.opened_job()):
             return
         job = next((job for job in jobs if job.id == opened), None)
@@ -288,7 +321,9 @@ class Workspace:
     def paste_into_page(self) -> None:
         if self.is_shown("draft_page"):
             self.draft_page.drafts.paste()
-        elif not self.settings.paste_into(self.window.pages.currentWidget()):
+        elif self.is_shown("settings_page") and self.settings_page.shows_connections():
+            self.connection_page.paste()
+        else:
             self.new_jobs.paste()
 
     def open_new(self, job_id: str) -> None:
@@ -301,10 +336,98 @@ class Workspace:
         if self.is_shown("draft_page") and self.draft_page.job_id() == job_id and not is_left:
             self.open_job(job_id)
 
-    def _show_changed(self, job: Job) -> None:
+    def show_changed(self, job: Job) -> None:
         self.job_changed(job)
         if self.is_shown("draft_page") and self.draft_page.job_id() == job.id:
             self.draft_page.show_job(job)
+
+    # Comparing and judging
+
+    def compare(self, *job_ids: str) -> None:
+        """Compare jobs with each other; a job alone with those that the user chooses."""
+        if len(job_ids) == 1:
+            self.tasks.start("compare", self._choose(*job_ids))
+        else:
+            self.begin_with("open", partial(self._compare, job_ids), _COMPARISON)
+
+    async def _choose(self, job_id: str) -> None:
+        from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
+
+        dialog = ChooseJobsDialog(self.program, self.program.ledger.job(job_id), parent=self.window)
+        if await dialogs.finished(dialog) and (others := [job.id for job in dialog.chosen()]):
+            self.compare(job_id, *others)
+
+    def _compare(self, job_ids: Sequence[str]) -> None:
+        from cfbatch_gui.ui.evaluation.comparison_page import MOST
+
+        if len(job_ids) > MOST:
+            text = tr("At most {n} jobs can be compared at once.").format(n=figures.number(MOST))
+            self.notices.show_notice(text, "attention")
+            return
+        self.show(self.comparison_page)
+        self.comparison_page.compare([self.program.ledger.job(each) for each in job_ids])
+
+    def export(self, job_id: str) -> None:
+        self.menus.show_export(job_id)
+
+    def compare_opened(self) -> None:
+        if (job := self._opened()) is not None and self.job_actions.can_be_compared(job):
+            self.compare(job.id)
+
+    def judge(self, *job_ids: str) -> None:
+        def show() -> None:
+            self.show(self.judge_page)
+            self.judge_page.judge(jobs)
+
+        jobs = [self.program.ledger.job(each) for each in job_ids]
+        if any(job.texts_forgotten_at for job in jobs):
+            self.notices.show_notice(tr("Texts that were removed cannot be judged."), "attention")
+        else:
+            self.begin_with("open", show, "cfbatch_gui.ui.evaluation.judge_page")
+
+    def judge_shown(self) -> None:
+        if self.is_shown("comparison_page"):
+            self.comparison_page.ask_to_judge()
+        elif (job := self._opened()) is not None and can_be_judged(job):
+            self.judge(job.id)
+
+    def _opened(self) -> Job | None:
+        opened = self.window.library.opened_job()
+        return self.program.ledger.job(opened) if opened else None
+
+    def _judged(self, job_ids: list[str]) -> None:
+        there = {job.id for job in self.program.ledger.jobs()}
+        left = [each for each in job_ids if each in there]
+        if len(left) > 1:
+            self.compare(*left)
+        elif left:
+            self.open_job(left[0])
+            if is_made(self, "job_page"):
+                self.job_page.show_quality()
+
+    # Settings
+
+    def show_connections(self) -> None:
+        self._begin_settings(self._show_connections)
+
+    def paste_token(self) -> None:
+        def show_and_paste() -> None:
+            self._show_connections()
+            self.connection_page.paste()
+
+        self._begin_settings(show_and_paste)
+
+    def _show_connections(self) -> None:
+        self.settings_page.tabs.choose("connections")
+        self.show(self.settings_page)
+
+    def show_traffic(self) -> None:
+        self._begin_settings(lambda: self.show(self.traffic_page))
+
+    def _begin_settings(self, show: Callable[[], object]) -> None:
+        # Made in one turn, the two pages would keep the window from answering for more than a tenth of a second.
+        steps = () if is_made(self, "settings_page") else (lambda: self.connection_page, lambda: self.settings_page)
+        self.begin_with("open", show, _CONNECTIONS, _SETTINGS, parts=["connections"], steps=steps)
 
     def choose_scheme(self, name: str) -> None:
         self._theme.set_scheme(Scheme(name))
@@ -315,8 +438,7 @@ class Workspace:
         self._open_or_welcome(self._first_job())
 
     def _open_from_desktop(self, job_id: str) -> None:
-        if any(job.id == job_id for job in self.program.ledger.jobs()):
-            self.open_job(job_id)
+        self.open_if_there(job_id)
         self.window.come_forward()
 
     async def _close(self) -> None:
@@ -333,7 +455,7 @@ class Workspace:
 
     async def _tell_of_data_folder(self) -> None:
         """Show what was found damaged, and ask what only the user knows."""
-        for sentence in (*self.program.damage, *await self.program.check_books()):
+        for sentence in (*self.program.damage, *await self.program.lost_recipes()):
             self.notices.show_notice(said(sentence), "attention")
         if self.program.store.holds_back:
             self._ask_about_folder()

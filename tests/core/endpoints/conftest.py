@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -29,12 +30,9 @@ GATEWAY = "my-gateway"
 GATEWAY_TOKEN = f"{SECRET}-of-the-gateways-own"
 
 
-def service(
-    folder: Path, *, token: str = TOKEN, seconds_queued: float = 0.0, seconds_running: float = 0.0
-) -> Application:
-    return practice_app(
-        folder, seconds_queued=seconds_queued, seconds_running=seconds_running, token=token, load_model=HashedNgrams
-    )
+def service(folder: Path, *, token: str = TOKEN, **more: Any) -> Application:
+    times = {"seconds_queued": 0.0, "seconds_running": 0.0}
+    return practice_app(folder, token=token, load_model=HashedNgrams, **times | more)
 
 
 def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> Application:

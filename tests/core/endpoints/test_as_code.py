@@ -5,12 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan.packing import plan
@@ -35,20 +38,18 @@ KINDS: dict[str, Connection] = {
 }
 
 
-@pytest.fixture
-def drafts(tmp_path: Path) -> Drafts:
-    paths = Paths(tmp_path / "data")
-    paths.create()
-    return Drafts(Ledger.open_read_only(paths) if paths.ledger.exists() else Ledger.open(paths), paths)
-
-
-def draft(drafts: Drafts, tmp_path: Path, *, synchronous: bool) -> Job:
-    path = tmp_path / "pairs.csv"
+@pytest.fixture(params=[False, True], ids=["in a batch", "at once"])
+def sent_job(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[JobFolder, Job]]:
+    """A job of two requests as it is sent."""
+    path, paths = tmp_path / "pairs.csv", Paths(tmp_path / "data")
     path.write_text(PAIRS)
-    job = drafts.create(Kind.RANK, "pairs", "@cf/baai/bge-m3", "cloudflare")
-    drafts.load(job.id, *as_suggested(path, Kind.RANK))
-    job = drafts.change(job.id, options=JobOptions(at_once=synchronous))
-    return sent(job, plan(drafts.folder(job.id), job), 0.0, job)
+    paths.create()
+    with closing(Ledger.open(paths)) as ledger:
+        drafts = Drafts(ledger, paths)
+        job = drafts.create(Kind.RANK, "pairs", "@cf/baai/bge-m3", "cloudflare")
+        drafts.load(job.id, *as_suggested(path, Kind.RANK))
+        job = drafts.change(job.id, options=JobOptions(at_once=request.param))
+        yield drafts.folder(job.id), sent(job, plan(drafts.folder(job.id), job), 0.0, job)
 
 
 def run(command: list[str], folder: Path) -> str:
@@ -58,12 +59,11 @@ def run(command: list[str], folder: Path) -> str:
     return ended.stdout
 
 
-@pytest.mark.parametrize("synchronous", [False, True])
-def test_the_code_does_what_the_program_does(drafts: Drafts, tmp_path: Path, synchronous: bool) -> None:
-    job = draft(drafts, tmp_path, synchronous=synchronous)
-    work = tmp_path / "work"
+def test_the_code_does_what_the_program_does(sent_job: tuple[JobFolder, Job], tmp_path: Path) -> None:
+    folder, job = sent_job
+    synchronous, work = job.options.at_once, tmp_path / "work"
     work.mkdir()
-    names = [path.name for path in save_bodies(drafts.folder(job.id), job, work)]
+    names = [path.name for path in save_bodies(folder, job, work)]
     assert names == list(body_names(2 if synchronous else 1))
     with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
         here = cloudflare(ACCOUNT, base_url=server.url)
@@ -86,13 +86,12 @@ def test_the_code_does_what_the_program_does(drafts: Drafts, tmp_path: Path, syn
     assert "response" in answer if synchronous else len(answer["responses"]) == 2
 
 
-@pytest.mark.parametrize("synchronous", [False, True])
-def test_no_secret_and_no_invalid_address_stand_in_it(drafts: Drafts, tmp_path: Path, synchronous: bool) -> None:
-    job = draft(drafts, tmp_path, synchronous=synchronous)
+def test_no_secret_and_no_invalid_address_stand_in_it(sent_job: tuple[JobFolder, Job], tmp_path: Path) -> None:
+    _, job = sent_job
     for (kind, connection), language in product(KINDS.items(), Language):
         code = as_code(job, connection, language)
         assert ".invalid" not in code and "@cf/baai/bge-m3" in code
-        assert ("queueRequest" in code) is not synchronous
+        assert ("queueRequest" in code) is not job.options.at_once
         if language is Language.PYTHON:
             compile(code, "send.py", "exec")
         if language is Language.CURL:
@@ -102,9 +101,7 @@ def test_no_secret_and_no_invalid_address_stand_in_it(drafts: Drafts, tmp_path: 
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
-@pytest.mark.parametrize("synchronous", [False, True])
-def test_the_workers_code_is_javascript(drafts: Drafts, tmp_path: Path, synchronous: bool) -> None:
-    job = draft(drafts, tmp_path, synchronous=synchronous)
+def test_the_workers_code_is_javascript(sent_job: tuple[JobFolder, Job], tmp_path: Path) -> None:
     path = tmp_path / "worker.mjs"
-    path.write_text(as_code(job, PRACTICE, Language.WORKER))
+    path.write_text(as_code(sent_job[1], PRACTICE, Language.WORKER))
     run(["node", "--check", str(path)], tmp_path)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,102 +16,83 @@ from tests.support import faults
 from tests.support.clients import client_of, cloudflare, gateway, worker
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService, load_certificate
+from tests.support.sentences import code_of
 
 MODEL = "@cf/baai/bge-m3"
 EXPIRED = Path(__file__).parents[2] / "data" / "tls" / "expired.pem"
-Check = Callable[..., "asyncio.Future[tuple[CheckResult, ...]]"]
 
 
-@pytest.fixture
-def check() -> Check:
-    async def checked(connection: Connection, *, token: str = TOKEN, model: str = MODEL) -> tuple[CheckResult, ...]:
-        return await check_connection(client_of(connection, token, clock=lambda: 1_790_000_000), model)
-
-    return checked  # type: ignore[return-value]  # a coroutine function
+async def check(connection: Connection, *, token: str = TOKEN, model: str = MODEL) -> tuple[CheckResult, ...]:
+    return await check_connection(client_of(connection, token, clock=lambda: 1_790_000_000), model)
 
 
-def status(word: str, **times: str) -> str:
+def verified(word: str, **times: str) -> Fault:
     messages = [{"code": 10000, "message": "This API Token is valid and active"}] if word == "active" else []
     result = {"id": "0" * 32, "status": word, **times}
-    return json.dumps({"result": result, "success": True, "errors": [], "messages": messages})
+    return faults.any_reply(body=json.dumps({"result": result, "success": True, "errors": [], "messages": messages}))
 
 
-REFUSED = faults.refusal(status=401, code=10000, message="Authentication error")
+ACTIVE, LATER = verified("active"), verified("active", not_before="2027-01-31T12:00:00Z")
+UNKNOWN = faults.refusal(status=401, code=10000, message="Authentication error")
 FORBIDDEN = faults.refusal(status=403, code=10000, message="Authentication error")
-FAILURES: dict[str, tuple[tuple[Fault, ...], int, str]] = {
-    "wrong id": ((faults.refusal(status=404, code=7003, message="Could not route"),), 2, "no account with this id"),
-    "junk token": ((faults.refusal(status=400, code=9106, message="Malformed header"),), 1, "this is no API token"),
-    "unknown token": ((faults.refusal(status=401, code=10000, times=3),), 1, "does not know this token"),
-    "expired": (
-        (REFUSED, faults.any_reply(body=status("expired", expires_on="2026-01-31T12:00:00Z"))),
-        1,
-        "expired on 2026-01-31",
-    ),
-    "switched off": ((REFUSED, faults.any_reply(body=status("disabled"))), 1, "switched off"),
-    "not valid yet": (
-        (REFUSED, faults.any_reply(body=status("active", not_before="2027-01-31T12:00:00Z"))),
-        1,
-        "from 2027-01-31 on",
-    ),
-    "no permission": ((REFUSED, faults.any_reply(body=status("active"))), 1, "may not use Workers AI"),
-    "no permission, token of an account": (
-        (
-            REFUSED,
-            faults.refusal(status=401, code=1000, message="Invalid API Token"),
-            faults.any_reply(body=status("active")),
-        ),
-        1,
-        "may not use Workers AI",
-    ),
-    "wrong account": ((FORBIDDEN, faults.any_reply(body=status("active"))), 1, "not for this account"),
-    "wrong account, token of an account": (
-        (faults.refusal(status=403, code=10000, times=3),),
-        1,
-        "not for this account",
-    ),
-    "captive portal": ((faults.page(),), 0, "sign in first"),
-    "asked too often": ((faults.refusal(status=429, retry_after="300"),), 1, "Test again in 5 minutes."),
+NO_ROUTE = faults.refusal(status=404, code=7003, message="Could not route")
+OF_AN_ACCOUNT = faults.refusal(status=401, code=1000, message="Invalid API Token")
+EXPIRED_TOKEN = verified("expired", expires_on="2026-01-31T12:00:00Z")
+MALFORMED, TOO_OFTEN = faults.refusal(status=400, code=9106), faults.refusal(status=429, retry_after="300")
+
+
+FAILURES: dict[str, tuple[tuple[Fault, ...], int, str]] = {  # what the service says, the failed question, a sentence
+    "wrong id": ((NO_ROUTE,), 2, "service_no_account_id_copy_from"),
+    "junk token": ((MALFORMED,), 1, "service_says_is_no_api_token"),
+    "unknown token": ((replace(UNKNOWN, times=3),), 1, "service_does_not_know_token_was"),
+    "expired": ((UNKNOWN, EXPIRED_TOKEN), 1, "token_expired_on_day_create_new"),
+    "switched off": ((UNKNOWN, verified("disabled")), 1, "token_been_switched_off_switch_on"),
+    "not valid yet": ((UNKNOWN, LATER), 1, "token_is_valid_from_day_on"),
+    "no permission": ((UNKNOWN, ACTIVE), 1, "token_is_valid_but_may_not"),
+    "no permission, token of an account": ((UNKNOWN, OF_AN_ACCOUNT, ACTIVE), 1, "token_is_valid_but_may_not"),
+    "wrong account": ((FORBIDDEN, ACTIVE), 1, "token_is_not_account_check_account"),
+    "wrong account, token of an account": ((replace(FORBIDDEN, times=3),), 1, "token_is_not_account_check_account"),
+    "captive portal": ((faults.page(),), 0, "something_other_than_title_answered_if"),
+    "asked too often": ((TOO_OFTEN,), 1, "sentence_test_again_n_minutes"),
 }
 
 
-@pytest.mark.parametrize(("faults", "question", "words"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize(("follows", "question", "code"), FAILURES.values(), ids=FAILURES)
 async def test_every_failure_has_its_sentence(
-    endpoints: Endpoints, check: Check, faults: tuple[Fault, ...], question: int, words: str
+    endpoints: Endpoints, follows: tuple[Fault, ...], question: int, code: str
 ) -> None:
-    endpoints.rest.follow(*faults)
+    endpoints.rest.follow(*follows)
     results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
-    assert words in results[question].sentence
-    assert [result.ok for result in results[:question]] == [True] * question and not results[question].ok
-    assert [(result.ok, result.sentence) for result in results[question + 1 :]] == [(None, "")] * (3 - question)
+    assert code_of(results[question].sentence) == code
+    assert not results[question].ok
+    results = results[:question] + results[question + 1 :]
+    assert [result.ok for result in results] == [*[True] * question, *[None] * (3 - question)]
+    assert not any(result.sentence for result in results[question:])
     assert TOKEN not in repr(results) and not endpoints.rest.submits
 
 
-async def test_all_is_well_and_until_when(endpoints: Endpoints, check: Check) -> None:
-    endpoints.rest.follow(
-        faults.any_reply(on="check", number=2, body=status("active", expires_on="2027-03-01T12:00:00Z"))
-    )
+async def test_all_is_well_and_until_when_and_a_model_that_is_not_there(endpoints: Endpoints) -> None:
+    until = verified("active", expires_on="2027-03-01T12:00:00Z")
+    endpoints.rest.follow(replace(until, on="check", number=2))
     results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
     assert [result.ok for result in results] == [True] * 4
-    assert results[1].sentence == "Valid until 2027-03-01."
-
-
-async def test_a_model_that_is_not_there(endpoints: Endpoints, check: Check) -> None:
+    assert "2027-03-01" in results[1].sentence
     results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url), model="@cf/baai/bge-m4")
     assert results[3].ok is False and "@cf/baai/bge-m4" in results[3].sentence
 
 
-async def test_a_clock_that_is_wrong(tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_clock_that_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(EXPIRED))
     async with FaultyService(service(tmp_path), tls=load_certificate(EXPIRED)) as endpoint:
         results = await check(cloudflare(ACCOUNT, base_url=endpoint.url))
-    assert results[0].ok is False and "2026" in results[0].sentence and "Set the clock" in results[0].sentence
+    assert results[0].ok is False and "2026" in results[0].sentence
 
 
 @pytest.mark.parametrize(
     "reply", [b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", b"HTTP/1.1 403 No\r\n\r\n", None]
 )
 async def test_a_proxy_in_the_way_is_named_without_its_password(
-    check: Check, monkeypatch: pytest.MonkeyPatch, reply: bytes | None
+    monkeypatch: pytest.MonkeyPatch, reply: bytes | None
 ) -> None:
     async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -126,18 +107,18 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
     results = await check(cloudflare(ACCOUNT))
     server.close()
     await server.wait_closed()
-    assert results[0].ok is False and f"proxy, 127.0.0.1:{port}," in results[0].sentence
+    assert results[0].ok is False and f"127.0.0.1:{port}" in results[0].sentence
     assert "their-password" not in repr(results)
 
 
 # A Worker and a gateway
 
 
-async def test_a_worker_is_tested_for_free(endpoints: Endpoints, check: Check) -> None:
+async def test_a_worker_is_tested_for_free(endpoints: Endpoints) -> None:
     connection = worker(endpoints.worker_url)
     assert [result.ok for result in await check(connection, token=SECRET)] == [True] * 4
     wrong = await check(connection, token="another")
-    assert [result.ok for result in wrong] == [True, False, None, None] and "SHARED_SECRET" in wrong[1].sentence
+    assert [result.ok for result in wrong] == [True, False, None, None]
     missing = await check(connection, token=SECRET, model="@cf/baai/bge-m4")
     assert [result.ok for result in missing] == [True, True, True, False]
     elsewhere = await check(worker(endpoints.rest.url), token=SECRET)
@@ -145,45 +126,32 @@ async def test_a_worker_is_tested_for_free(endpoints: Endpoints, check: Check) -
     assert not endpoints.worker.submits
 
 
-@pytest.mark.parametrize(
-    ("has_room", "collects", "ok", "words"),
-    [
-        (True, True, True, ""),
-        (True, False, True, "It can. Switch “Collect answers in my account” on"),
-        (False, True, False, "npx wrangler deploy --config collect.jsonc"),
-    ],
-)
-async def test_a_worker_says_whether_it_collects(
-    tmp_path: Path, check: Check, has_room: bool, collects: bool, ok: bool, words: str
-) -> None:
+@pytest.mark.parametrize(("has_room", "collects"), [(True, True), (True, False), (False, True)])
+async def test_a_worker_says_whether_it_collects(tmp_path: Path, has_room: bool, collects: bool) -> None:
     room = CollectingRoom(service(tmp_path / "service"))
     room.is_open = has_room
     async with FaultyService(room.application) as endpoint:
         address = endpoint.url.removesuffix(PREFIX)
         results = await check(worker(address, collects=collects), token=SECRET)
-    assert len(results) == 5 and results[4].ok is ok
-    assert words in results[4].sentence and bool(words) == bool(results[4].sentence)
+    assert len(results) == 5 and results[4].ok is has_room
+    assert bool(results[4].sentence) is not (has_room and collects)
     assert has_passed(results) and not has_failed(results)  # batches can be sent either way
 
 
-async def test_a_worker_that_cannot_say_whether_it_collects_is_not_called_broken(
-    endpoints: Endpoints, check: Check
-) -> None:
+async def test_a_worker_that_cannot_say_whether_it_collects_is_not_called_broken(endpoints: Endpoints) -> None:
     for collects in (True, False):
         endpoints.worker.follow(faults.page(on="check"))
-        connection = worker(endpoints.worker_url, collects=collects)
-        results = await check(connection, token=SECRET)
+        results = await check(worker(endpoints.worker_url, collects=collects), token=SECRET)
         assert has_passed(results)
         assert [(result.ok, bool(result.sentence)) for result in results[4:]] == ([(None, True)] if collects else [])
 
 
-async def test_a_gateway_is_tested_as_far_as_it_goes(endpoints: Endpoints, check: Check) -> None:
+async def test_a_gateway_is_tested_as_far_as_it_goes(endpoints: Endpoints) -> None:
     def through(name: str) -> Connection:
         return gateway(ACCOUNT, name, url=endpoints.gateway.url, api_url=endpoints.rest.url)
 
     results = await check(through(GATEWAY))
     assert [result.ok for result in results] == [True, True, True, None]
-    assert "Cloudflare does not say" in results[3].sentence
     results = await check(through("another"))
-    assert results[3].ok is False and "no AI Gateway" in results[3].sentence
+    assert results[3].ok is False
     assert not endpoints.gateway.submits

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,27 +19,54 @@ from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET
 from tests.canary import TOKEN as ONE
 from tests.core.endpoints.conftest import ACCOUNT, service, worker
+from tests.screen.past import Clock
 from tests.support.faulty_service import FaultyService
 from tests.support.inputs import as_suggested
 from tests.support.keyrings import MemoryKeyring
 
+MODEL = "@cf/baai/bge-m3"
 OTHER_ACCOUNT = "fedcba9876543210fedcba9876543210"
 CLOUDS = "query,context\nCloudflare,an orange cloud\nCloudflare,a llama\n"
 
 
 @dataclass
 class World:
+    """Three services behind connections of one program: two accounts and a Worker."""
+
     root: Path
-    one: FaultyService
-    other: FaultyService
-    worker: FaultyService
+    services: tuple[FaultyService, ...]
     ring: MemoryKeyring
-    changed: asyncio.Event
-    program: Program
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    ids: list[str] = field(default_factory=list)
+    clock: Clock = field(default_factory=Clock)  # of the services, at which a batch waits for an hour
+
+    async def start(self) -> None:
+        self.program = await Program.open(
+            self.root / "data",
+            environ={},
+            credentials=Credentials(self.ring, {}),
+            patience=2,
+            on_change=lambda job: self.changed.set(),
+        )
 
     async def restart(self) -> None:
         await self.program.close()
-        self.program = await started(self.root, self.ring, self.changed)
+        await self.start()
+
+    async def save(self, record: SavedConnection, secret: str = "") -> str:
+        saved = await self.program.connections.save(record, secret=secret)
+        return saved.id
+
+    def account(self, connection: str = "", account: str = ACCOUNT, name: str = "First") -> SavedConnection:
+        return SavedConnection(connection, name, "cloudflare", account_id=account, url=self.services[0].url)
+
+    async def send(self, connection: str) -> Job:
+        path = self.root / "clouds.csv"
+        path.write_text(CLOUDS)
+        drafts = self.program.drafts
+        job = drafts.load(drafts.create(Kind.RANK, "clouds", MODEL, connection).id, *as_suggested(path, Kind.RANK))
+        await self.program.actions.send(job.id)
+        return job
 
     async def until_queued(self) -> None:
         while any(batch.state is not BatchState.QUEUED for job in self.program.ledger.jobs() for batch in job.batches):
@@ -46,65 +74,40 @@ class World:
             await self.changed.wait()
 
 
-async def started(root: Path, ring: MemoryKeyring, changed: asyncio.Event) -> Program:
-    return await Program.open(
-        root / "data", environ={}, credentials=Credentials(ring, {}), patience=2, on_change=lambda job: changed.set()
-    )
-
-
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    ring = MemoryKeyring()
+    made = World(tmp_path, (), MemoryKeyring())
+    waits: dict[str, Any] = {"seconds_queued": 3600.0, "clock": made.clock}
     async with (
-        FaultyService(service(tmp_path / "one", token=ONE, seconds_queued=1.0)) as one,
-        FaultyService(service(tmp_path / "other", token=OTHER, seconds_queued=1.0)) as other,
-        FaultyService(worker(service(tmp_path / "third", seconds_queued=1.0))) as third,
+        FaultyService(service(tmp_path / "one", token=ONE, **waits)) as one,
+        FaultyService(service(tmp_path / "other", token=OTHER, **waits)) as other,
+        FaultyService(worker(service(tmp_path / "third", **waits))) as third,
     ):
-        changed = asyncio.Event()
-        made = World(tmp_path, one, other, third, ring, changed, await started(tmp_path, ring, changed))
+        made.services = (one, other, third)
+        await made.start()
+        second = SavedConnection("", "Second", "cloudflare", account_id=OTHER_ACCOUNT, url=other.url)
+        mine = SavedConnection("", "Mine", "worker", url=third.url.removesuffix("/client/v4"))
+        for record, secret in ((made.account(), ONE), (second, OTHER), (mine, SECRET)):
+            made.ids.append(await made.save(record, secret))
         yield made
         await made.program.close()
 
 
-async def connected(world: World) -> tuple[str, str, str]:
-    program = world.program
-    first = await program.connections.save(
-        SavedConnection("", "First", "cloudflare", account_id=ACCOUNT, url=world.one.url), secret=ONE
-    )
-    second = await program.connections.save(
-        SavedConnection("", "Second", "cloudflare", account_id=OTHER_ACCOUNT, url=world.other.url), secret=OTHER
-    )
-    url = world.worker.url.removesuffix("/client/v4")
-    third = await program.connections.save(SavedConnection("", "Mine", "worker", url=url), secret=SECRET)
-    return first.id, second.id, third.id
-
-
-def draft(world: World, connection: str) -> Job:
-    path = world.root / "clouds.csv"
-    path.write_text(CLOUDS)
-    job = world.program.drafts.create(Kind.RANK, "clouds", "@cf/baai/bge-m3", connection)
-    return world.program.drafts.load(job.id, *as_suggested(path, Kind.RANK))
-
-
 async def test_never_mixed_over_restart_and_resume(world: World) -> None:
-    ids = await connected(world)
-    jobs = [draft(world, each) for each in ids for _ in range(2)]
-    for job in jobs:
-        await world.program.actions.send(job.id)
+    jobs = [await world.send(each) for each in world.ids for _ in range(2)]
     await world.until_queued()
     await world.restart()
     await world.program.runner.resume_all()
+    world.clock.offset += 3600
     done = [await world.program.runner.wait(job.id) for job in jobs]
     assert [job.state for job in done] == [JobState.DONE] * 6
-    services = world.one, world.other, world.worker
-    assert not {arrival.status for each in services for arrival in each.arrivals} & {401, 403}
-    assert [len(each.submits) for each in services] == [2, 2, 2]
+    assert not {arrival.status for each in world.services for arrival in each.arrivals} & {401, 403}
+    assert [len(each.submits) for each in world.services] == [2, 2, 2]
 
 
 async def test_a_deleted_connections_jobs_pause_and_are_asked_for_through_no_other(world: World) -> None:
-    first, *_ = await connected(world)
-    job = draft(world, first)
-    await world.program.actions.send(job.id)
+    first, *_ = world.ids
+    job = await world.send(first)
     await world.program.connections.remove(first)
     paused = world.program.ledger.job(job.id)
     assert paused.state is JobState.PAUSED and paused.paused_because
@@ -112,55 +115,48 @@ async def test_a_deleted_connections_jobs_pause_and_are_asked_for_through_no_oth
     await world.restart()
     await world.program.runner.carry_on(job.id)
     again = await world.program.runner.wait(job.id)
-    assert again.state is JobState.PAUSED
-    assert not world.other.arrivals and not world.worker.arrivals
+    assert again.state is JobState.PAUSED and again.paused_because
+    assert not any(each.arrivals for each in world.services[1:])
     with pytest.raises(NotConnected):
         world.program.address_book.connection(first)
 
 
 async def test_a_connection_that_gets_another_account_does_not_ask_it_for_old_batches(world: World) -> None:
-    first, *_ = await connected(world)
-    job = draft(world, first)
-    await world.program.actions.send(job.id)
+    first, runner, service = world.ids[0], world.program.runner, world.services[0]
+    job = await world.send(first)
     await world.until_queued()
-    await world.program.runner.pause(job.id)
-    await world.program.connections.save(
-        SavedConnection(first, "First", "cloudflare", account_id=OTHER_ACCOUNT, url=world.one.url)
-    )
-    asked = len(world.one.arrivals)
-    await world.program.runner.carry_on(job.id)
-    stopped = await world.program.runner.wait(job.id)
-    assert stopped.state is JobState.PAUSED
-    assert len(world.one.arrivals) == asked
-    await world.program.connections.save(
-        SavedConnection(first, "First", "cloudflare", account_id=ACCOUNT, url=world.one.url)
-    )
-    await world.program.runner.carry_on(job.id)
-    assert (await world.program.runner.wait(job.id)).state is JobState.DONE
+    await runner.pause(job.id)
+    await world.save(world.account(first, OTHER_ACCOUNT))
+    asked = len(service.arrivals)
+    await runner.carry_on(job.id)
+    assert (await runner.wait(job.id)).state is JobState.PAUSED
+    assert len(service.arrivals) == asked
+    await world.save(world.account(first))
+    world.clock.offset += 3600
+    await runner.carry_on(job.id)
+    assert (await runner.wait(job.id)).state is JobState.DONE
 
 
 async def test_names_and_ids_are_unique_and_stable(world: World) -> None:
-    first, second, third = await connected(world)
-    assert len({first, second, third, "practice", "cloudflare"}) == 5
+    assert len({*world.ids, "practice", "cloudflare"}) == 5
     for taken in ("Second", "second", "practice", "Practice service", "cloudflare", ""):
         with pytest.raises(UsageError):
-            await world.program.connections.save(SavedConnection(first, taken, "cloudflare", account_id=ACCOUNT))
-    renamed = await world.program.connections.save(SavedConnection(third, "Yours", "worker", url="http://127.0.0.1:9"))
-    assert renamed.id == third and world.program.address_book.find("yours") == third
+            await world.save(world.account(world.ids[0], name=taken))
+    assert await world.save(SavedConnection(world.ids[2], "Yours", "worker", url="http://127.0.0.1:9")) == world.ids[2]
+    assert world.program.address_book.find("yours") == world.ids[2]
     await world.restart()
-    facts = {each.id: each for each in await world.program.connections.summaries()}
-    assert facts[third].title == "Yours"
+    titles = {each.id: each.title for each in await world.program.connections.summaries()}
+    assert titles[world.ids[2]] == "Yours"
     with pytest.raises(UsageError):
         world.program.address_book.find("nobody")
 
 
 async def test_what_left_is_in_the_log_without_a_word_of_it(world: World) -> None:
-    first, *_ = await connected(world)
-    job = draft(world, first)
-    await world.program.actions.send(job.id)
-    await world.program.runner.wait(job.id)
+    first, *_ = world.ids
+    job = await world.send(first)
+    await world.until_queued()
     (submits,) = [each for each in traffic(world.program.paths.traffic) if each.what == "submit"]
-    assert submits.host == world.one.url.split("/")[2] and submits.connection == first
+    assert submits.host == world.services[0].url.split("/")[2] and submits.connection == first
     assert submits.sent == world.program.ledger.job(job.id).batches[0].bytes and submits.count == 1
     log = world.program.paths.traffic.read_bytes().decode("latin-1")
     assert first in log and "llama" not in log and ONE not in log and ACCOUNT not in log

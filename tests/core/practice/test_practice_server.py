@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from cfbatch_gui.core.practice.app import HOST
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.server import listen
 from tests.canary import CORE, TOKEN
+from tests.journeys.terminal import Terminal
 from tests.support.practice import PracticeServer, accepted
 
 ROOT = Path(__file__).parents[3]
@@ -90,22 +90,7 @@ def test_the_page_of_the_model(server: PracticeServer) -> None:
 # The command
 
 
-@contextmanager
-def command(folder: Path, *options: str, token: str = "") -> Iterator[subprocess.Popen[str]]:
-    arguments = ["-m", "cfbatch_gui.cli.main", "practice", "serve", "--data-dir", str(folder), *options]
-    process = subprocess.Popen(
-        [sys.executable, "-W", "error", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "CFBATCH_PRACTICE_TOKEN": token},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+SERVE = ("practice", "serve", "--port", "0")
 
 
 def announcement(process: subprocess.Popen[str]) -> str:
@@ -117,7 +102,7 @@ def announcement(process: subprocess.Popen[str]) -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("token", ["", TOKEN], ids=["any token", "own token"])
 def test_the_command_serves_prints_a_curl_line_and_ends_by_ctrl_c(tmp_path: Path, token: str) -> None:
-    with command(tmp_path, "--port", "0", token=token) as process:
+    with Terminal(tmp_path, {"CFBATCH_PRACTICE_TOKEN": token}).start(*SERVE) as process:
         said = announcement(process)
         assert re.search(r"http://127\.0\.0\.1:\d+/client/v4 ", said) and CORE not in said
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CFBATCH_PRACTICE_TOKEN": token}
@@ -133,15 +118,14 @@ def test_the_command_serves_prints_a_curl_line_and_ends_by_ctrl_c(tmp_path: Path
 def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as busy:
         port = str(busy.getsockname()[1])
-        for options in (["--port", port], ["--port", "70000"], ["--seconds-queued", "-1"]):
-            with command(tmp_path, *options) as process:
-                out, err = process.communicate()
-            assert (process.returncode, out) == (2, "")
-            assert options[1] in err and "Traceback" not in err
+        for option, value in (("--port", port), ("--port", "70000"), ("--seconds-queued", "-1")):
+            ended = Terminal(tmp_path).run_apart("practice", "serve", option, value)
+            assert (ended.status, ended.out) == (2, "")
+            assert value in ended.err
 
 
 def test_who_names_another_host_is_refused(tmp_path: Path) -> None:
-    with command(tmp_path, "--port", "0") as process:
+    with Terminal(tmp_path).start(*SERVE) as process:
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", announcement(process))
         assert found is not None
         port = int(found[1])

@@ -1,7 +1,6 @@
 """The practice service: addresses and tokens, bodies, a batch over time, and the forms and values of its answers."""
 
 import hashlib
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.practice.app import count_tokens, cut
-from cfbatch_gui.core.practice.local_models import HashedNgrams, PracticeModel, WordLlama
+from cfbatch_gui.core.practice.local_models import HashedNgrams, PracticeModel, WordLlama, choose_model
 from cfbatch_gui.core.practice.queue import KEPT_SECONDS
 from tests.canary import CORE, OTHER_TOKEN, TOKEN
 from tests.core.practice.conftest import ACCOUNT, BGE_M3, Calls, Practice, refusal
@@ -248,9 +247,6 @@ def test_a_cut_text_is_the_longest_beginning_that_fits(text: str, limit: int) ->
     assert count_tokens(beginning) == min(limit, count_tokens(text))
 
 
-ROOT = Path(__file__).parents[3]
-
-
 @pytest.fixture(scope="module", params=[WordLlama, HashedNgrams], ids=lambda kind: kind.__name__)
 def model(request: pytest.FixtureRequest) -> PracticeModel:
     if request.param is WordLlama:
@@ -277,33 +273,11 @@ def test_hashes_are_the_same_on_every_machine() -> None:
     assert {int(bucket): int(np.sign(vector[bucket])) for bucket in np.flatnonzero(vector)} == signs
 
 
-PROGRAM = """
-import sys
-from pathlib import Path
-def watch(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
-        raise SystemExit(f"network: {event} {arguments}")
-sys.addaudithook(watch)
-from cfbatch_gui.core.practice.local_models import choose_model
-exists = Path.exists
-%s
-model = choose_model()
-model.embed(["text"])
-print(model.name)
-"""
-NO_FILE = "Path.exists = lambda path, **more: path.suffix != '.safetensors' and exists(path, **more)"
-NO_PACKAGE = "sys.modules['wordllama'] = None"
-
-
-@pytest.mark.parametrize(
-    ("missing", "name"),
-    [("", WordLlama.name), (NO_FILE, HashedNgrams.name), (NO_PACKAGE, HashedNgrams.name)],
-    ids=["whole", "no file", "no package"],
-)
-def test_loading_touches_no_network(missing: str, name: str) -> None:
-    if missing != NO_PACKAGE:
-        pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
-    command = [sys.executable, "-W", "error", "-c", PROGRAM % missing]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=ROOT, check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.strip() == name
+@pytest.mark.parametrize("missing", ["file", "package"])
+def test_without_its_file_or_its_package_another_model_is_taken(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That loading touches no network is in tests/journeys/test_network.py."""
+    if missing == "package":
+        monkeypatch.setitem(sys.modules, "wordllama", None)
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: path.suffix != ".safetensors" and exists(path))
+    assert choose_model.__wrapped__().name == HashedNgrams.name

@@ -10,12 +10,8 @@ from typing import Any
 import pytest
 
 from cfbatch_gui.core.connections.user_connections import learn
-from cfbatch_gui.core.errors import (
-    DataError,
-    OverBudget,
-    ReplyError,
-    UserError,
-)
+from cfbatch_gui.core.errors import DataError, OutcomeUnknown, OverBudget, ReplyError, UserError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system.settings import Learned
@@ -44,6 +40,7 @@ from tests.support.clients import client_of, cloudflare, gateway, worker
 from tests.support.faults import Fault
 from tests.support.faulty_service import FaultyService
 from tests.support.http import Answer, Head, application, ask
+from tests.support.sentences import code_of
 
 ASSUMPTIONS = all_assumptions()
 VISIBLE = [each.id for each in ASSUMPTIONS if each.is_visible]
@@ -247,8 +244,8 @@ async def test_each_batch_is_sent_once_and_written_down_with_its_id_first(bench:
     assert [each.sha256 for each in bench.kept] == sent[:3] and len(sent) == 4  # the last one is without the queue
     assert [each.form for each in bench.kept] == list(Form)
     assert [each.request_id for each in result.sent] == [each.request_id for each in bench.kept]
-    assert all(f"Accepted as {each.request_id}." in bench.shown for each in bench.kept)
-    assert {each.sentence for each in result.sent} == {"It is finished."} and result.is_whole
+    assert {message("accepted_request_id", request_id=each.request_id) for each in bench.kept} <= {*bench.shown}
+    assert {code_of(each.sentence) for each in result.sent} == {"is_finished"} and result.is_whole
 
 
 async def test_an_outcome_that_is_unknown_is_said_and_nothing_is_sent_again(bench: Bench) -> None:
@@ -256,8 +253,8 @@ async def test_an_outcome_that_is_unknown_is_said_and_nothing_is_sent_again(benc
     assert bench.service is not None
     assert len(bench.service.submits) == 2
     scores, contexts = result.sent
-    assert scores.sentence == "It is finished."
-    assert "may have been accepted and billed" in contexts.sentence
+    assert code_of(scores.sentence) == "is_finished"
+    assert contexts.sentence and OutcomeUnknown in {type(each.error) for each in result.failures}
     assert "run-numbers" in named(result, Outcome.NOT_SEEN)
     assert named(result, Outcome.NOT_HELD) == set()
 
@@ -281,12 +278,12 @@ async def test_an_answer_that_the_program_would_not_take_is_the_sentence_of_its_
 
 async def test_an_id_that_cannot_be_written_down_is_shown(bench: Bench) -> None:
     async def full(accepted: Accepted) -> None:
-        raise DataError("The disk is full.")
+        raise DataError("FULL")
 
     result = await bench.probe(keep=full)
     assert named(result, Outcome.NOT_HELD) == set()
-    assert any("could not be written down" in each and "The disk is full." in each for each in bench.shown)
-    assert sum(each.startswith("Accepted as ") for each in bench.shown) == 3
+    assert any("FULL" in each for each in bench.shown if code_of(each) == "id_could_not_be_written_down")
+    assert [code_of(each) for each in bench.shown].count("accepted_request_id") == 3
 
 
 @pytest.mark.parametrize("fault", [faults.refusal(times=0, status=401, code=10000), faults.page(times=0)])

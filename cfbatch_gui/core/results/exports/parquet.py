@@ -176,7 +176,7 @@ def _atlas_columns(work: Work, table: VectorRows) -> tuple[dict[str, Any], dict[
     from arro3.core import Array, DataType, Field, list_array, struct_array
 
     embeddings = Embeddings(work.folder, work.job.failed_batches)
-    kept = cached_map(work.folder, embeddings)
+    kept = cached_map(work.folder, unit_vectors(embeddings))
     found = make_map(embeddings, lambda _share: work.steps.wrote(0)) if kept is None else kept
     point_of = dict(zip(found.item_numbers.tolist(), found.points.tolist(), strict=True))
     points = [point_of.get(item, _NOWHERE) for item in table.item_numbers.tolist()]

@@ -7,7 +7,7 @@ have one, with the shortest decimals that read back as the same float32.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import chain, compress, groupby, islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 import msgspec
 import numpy as np
@@ -133,21 +133,16 @@ class ScoreRows(_Rows):
         for contexts in self._rankings.blocks():
             yield self._chosen([self._row(context) for context in self._kept(contexts)])
             self._steps.wrote(len(contexts))
-        for skipped in self._skipped():
-            yield self._chosen([row for _, row in skipped])
-            self._steps.wrote(len(skipped))
+        yield from self._in_blocks(self._skipped())
 
     def in_file_order(self) -> Iterator[list[Row]]:
         """The rows of `blocks`, each where it is in the user's file; those beyond the limits without their figures."""
         contexts = chain.from_iterable(self._rankings.blocks_in_file_order())
-        kept = ((each.row, self._row(self._limited(each))) for each in contexts if self._options.has_item(each.item_no))
-        skipped = chain.from_iterable(self._skipped())
+        kept = (self._limited(each) for each in contexts if self._options.has_item(each.item_no))
         with self._folder.open(read_only=True) as database:
             is_long = schema.metadata_value(database, "layout") == Layout.LONG
-        rows = merge(kept, skipped, key=itemgetter(0)) if is_long else chain(kept, skipped)
-        while block := [row for _, row in islice(rows, _ROWS_AT_ONCE)]:
-            yield self._chosen(block)
-            self._steps.wrote(len(block))
+        rows = merge(kept, self._skipped(), key=attrgetter("row")) if is_long else chain(kept, self._skipped())
+        return self._in_blocks(rows)
 
     def by_query(self) -> Iterator[tuple[Row, list[Row]]]:
         """For each query with contexts: the row of the first one, and the kept rows."""
@@ -177,7 +172,7 @@ class ScoreRows(_Rows):
         job, request = self._source(context.reference, context.batch)
         row: tuple[Cell, ...] = (
             context.query_id, context.query, context.rank, context.id, context.text, context.score,
-            context.tie_group or None, context.initial_rank, context.rank_change,
+            context.tie_group or None, context.initial_rank or None, context.rank_change,
             context.label, "" if context.reference in self._origins else context.reference, request,
             context.status._value_, context.error,
         )  # fmt: skip
@@ -187,11 +182,26 @@ class ScoreRows(_Rows):
             row = (*row, job)
         return row + context.cells
 
-    def _skipped(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows that were never sent, with their numbers."""
+    def _in_blocks(self, contexts: Iterator[RankedContext]) -> Iterator[list[Row]]:
+        while block := [self._row(each) for each in islice(contexts, _ROWS_AT_ONCE)]:
+            yield self._chosen(block)
+            self._steps.wrote(len(block))
+
+    def _skipped(self) -> Iterator[RankedContext]:
+        """The rows that were never sent, each cell under the column of its role."""
         if self._options.items is not None:
             return
-        shape = _skipped_shape(self._folder, (*(None,) * self._has_part, *("",) * self._has_source))
+        with self._folder.open(read_only=True) as database:
+            kept = columns_of_rankings(database)
+            is_long = schema.metadata_value(database, "layout") == Layout.LONG
+            ids, labels, texts = (
+                [column_of(database, file, *roles) for file in (1, 2)]
+                for roles in ((Role.ID,), (Role.LABEL,), (Role.CONTEXT, Role.TEXT))
+            )
+            query = column_of(database, 1, Role.QUERY)
+        # Ids and labels in the first file are the context's only if the row is a pair; else they are the query's.
+        first = (None, query, ids[0], texts[0], labels[0]) if is_long else (ids[0], query, None, texts[0], None)
+        indices = {1: first, 2: (None, None, ids[1], texts[1], labels[1])}
         last = 0
         while True:
             with self._folder.open(read_only=True) as database:
@@ -199,36 +209,19 @@ class ScoreRows(_Rows):
             if not found:
                 return
             last = found[-1][0]
-            yield [(row, shape(file, row, *rest)) for _, file, row, *rest in found]
-
-
-def _skipped_shape(folder: JobFolder, empty: Row) -> Callable[[int, int, str, str | None], Row]:
-    """A function that makes an output row of a row that was never sent: each cell under the column of its role."""
-    with folder.open(read_only=True) as database:
-        kept = columns_of_rankings(database)
-        is_long = schema.metadata_value(database, "layout") == Layout.LONG
-        ids, labels, texts = (
-            [column_of(database, file, *roles) for file in (1, 2)]
-            for roles in ((Role.ID,), (Role.LABEL,), (Role.CONTEXT, Role.TEXT))
-        )
-        query = column_of(database, 1, Role.QUERY)
-    # Ids and labels in the first file are the context's only if the row is a pair; otherwise they are the query's.
-    first = (None, query, ids[0], texts[0], labels[0]) if is_long else (ids[0], query, None, texts[0], None)
-    indices = {1: first, 2: (None, None, ids[1], texts[1], labels[1])}
-
-    def row(file: int, number: int, reason: str, stored: str | None) -> Row:
-        cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
-        query_id, query, doc_id, text, label = (
-            cells[index] if index is not None and index < len(cells) else "" for index in indices[file]
-        )
-        where = _ROW if file == 1 else _ROW_OF_SECOND
-        return (
-            query_id, query, None, doc_id, text, None, None, None, None, label, "", "", Status.SKIPPED.value,
-            where.filled(number=number, reason=restored(reason)), *empty,
-            *kept.cells(stored if file == 1 else None, stored if file == 2 else None),
-        )  # fmt: skip
-
-    return row
+            for _, file, number, reason, stored in found:
+                cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
+                query_id, query_text, text_id, text, label = (
+                    cells[index] if index is not None and index < len(cells) else "" for index in indices[file]
+                )
+                where = _ROW if file == 1 else _ROW_OF_SECOND
+                yield RankedContext(
+                    *(0, 0, query_id, query_text, None, False, 0, None, text, text_id, label, 0, None, number),
+                    kept.cells(stored if file == 1 else None, stored if file == 2 else None),
+                    Status.SKIPPED,
+                    where.filled(number=number, reason=restored(reason)),
+                    *("", 0),
+                )
 
 
 def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:
