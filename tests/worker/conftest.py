@@ -14,8 +14,7 @@ import pytest
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.support.practice import PracticeServer
 from tests.worker.collecting_room import Room
-from tests.worker.collecting_runtime import CollectingRuntime
-from tests.worker.runtime import SECRET, running_worker
+from tests.worker.runtime import SECRET, CollectingRuntime, running_worker
 from tests.worker.scripted_service import QUEUED, Reply, ScriptedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"

@@ -13,9 +13,8 @@ import pytest
 from cfbatch_gui.core.workers_ai.answers import Finished, ServiceError, Waiting, read_answer
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.worker.collecting_room import ONE_REQUEST, Room, order
-from tests.worker.collecting_runtime import WORKER, configuration
 from tests.worker.conftest import BGE_M3, RUNNING_SECONDS, Caller, Callers, Stage, read_refusal
-from tests.worker.runtime import CONFIG, SECRET, peak_megabytes
+from tests.worker.runtime import CONFIG, SECRET, WORKER, configuration, peak_megabytes
 
 # The body on both pages about the Workers Binding.
 SEED: dict[str, Any] = {
