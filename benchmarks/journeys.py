@@ -226,7 +226,7 @@ class Walk:
         await person.until_sees("Compare “")
         await person.click_row("Jobs to compare with", RANKING)
         await person.press(Qt.Key.Key_Return)
-        await person.until_sees("Each query, from B")
+        await person.until_sees("Answer", "More measures")
         for tab in ("Queries", "Scores", "More measures"):
             await person.click(tab)
             await asyncio.sleep(REST)

@@ -202,7 +202,7 @@ async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     await camera.take(stage, "comparison-choose")
     await person.click_row("Jobs to compare with", "Help centre, short answers")
     await person.press(Qt.Key.Key_Return)
-    await person.until_sees("Each query, from B")
+    await person.until_sees("Answer", "More measures")
     await camera.take(stage, "answer")
     await person.click("Queries")
     await camera.take(stage, "comparison")

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from cfbatch_gui.cli.console import (
     Call,
@@ -13,9 +12,9 @@ from cfbatch_gui.cli.console import (
     agreed,
     fields_of,
     from_variable,
+    listed,
     read_secret,
     status_of_error,
-    table,
 )
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
@@ -108,16 +107,19 @@ async def _list(call: Call) -> None:
     facts = await read_address_book(call).summaries()
     used = settings.connection or PRACTICE.id
     collecting = [each.id for each in settings.connections if each.collects]
-    rows = []
-    for each in facts:
-        words = said(each.sentence)
-        if each.id in collecting:
-            words = worded("{sentence} It collects in your account.", sentence=words)
-        is_ready = tr("ready") if each.is_ready else tr("not ready")
-        is_default = tr("default", "connection") if each.id == used else ""
-        rows.append((each.id, said(each.title), each.kind, is_ready, is_default, words))
-    titles = (tr("ID"), tr("NAME"), tr("KIND"), tr("STATE"), tr("NEW JOBS"), "")
-    call.answer({"connections": [_object(each, settings) for each in facts]}, table(titles, rows, call.console.width))
+    rows = [
+        (
+            (tr("ID"), each.id),
+            (tr("Name"), said(each.title)),
+            (tr("Kind"), each.kind),
+            (tr("State"), tr("ready") if each.is_ready else tr("not ready")),
+            (tr("New jobs"), tr("default", "connection") if each.id == used else ""),
+            (tr("Collects answers"), tr("yes") if each.id in collecting else ""),
+            ("", said(each.sentence)),
+        )
+        for each in facts
+    ]
+    call.answer({"connections": [_object(each, settings) for each in facts]}, listed(rows, call.console.width))
 
 
 async def _add(call: Call) -> int:
@@ -184,17 +186,14 @@ def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, 
     if not record.account_id:
         raise usage_error("give_account_id_account_or_what")
     if call.kind == "gateway":
-        gateway = _gateway(call.gateway or "") or pasted.gateway
+        given = call.gateway or ""
+        gateway = (read_pasted(given).gateway if "://" in given else given) or pasted.gateway
         if not gateway:
             raise usage_error("give_gateway_id_gateway_dashboard_shows")
         return replace(record, gateway=gateway, by_header=call.by_header), secret
     if not call.name and not pasted.base_url and not saved[0].account_id:  # the first account
         return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
     return replace(record, url=pasted.base_url), secret
-
-
-def _gateway(text: str) -> str:
-    return read_pasted(text).gateway if "://" in text else text
 
 
 async def _answer(work: Work, connection_id: str, results: Sequence[CheckResult]) -> ExitStatus:
@@ -255,11 +254,8 @@ def _collecting_words(record: SavedConnection) -> str:
     return told("name_your_account_collects_answers_keeps", n=record.keep_days, name=record.name)
 
 
-_PROBING: Final = message("says_price_asks_or_wants_yes")
-
-
 def _add_probe_options(parser: Parser) -> None:
-    parser.epilog = said(_PROBING)
+    parser.epilog = told("says_price_asks_or_wants_yes")
     parser.add_options(
         """
         --model M  the model to check (default: as set in the window)
@@ -308,9 +304,6 @@ async def _probe(call: Call) -> ExitStatus:
     return ExitStatus.DONE
 
 
-_SETTING_UP: Final = message("lists_every_call_makes_permission_needs")
-
-
 def _add_set_up_options(parser: Parser) -> None:
     _add_common(parser)
     parser.add_options("""
@@ -333,7 +326,7 @@ def _add_take_down_options(parser: Parser) -> None:
 
 
 def _add_common(parser: Parser) -> None:
-    parser.epilog = said(_SETTING_UP)
+    parser.epilog = told("lists_every_call_makes_permission_needs")
     parser.add_options("""
         --account ID  the account's id, or a dashboard address with it
         --worker WORKER  what the Worker is called in the account
@@ -354,7 +347,7 @@ async def _set_up(call: Call) -> ExitStatus:
     own_secret = check_secret(from_variable(call.secret_from)) if call.secret_from else None
     token = _token(call)
     async with opened(call) as work:
-        done = await _setup_of(work.program).set_up(
+        done = await _worker_setup(work.program).set_up(
             *(account_id, token, names),
             title=call.name or _TITLES["worker"],
             paid_plan=call.paid_plan,
@@ -393,7 +386,7 @@ async def _take_down(call: Call) -> ExitStatus:
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     token = _token(call)
     async with opened(call) as work:
-        taken = await _setup_of(work.program).take_down(
+        taken = await _worker_setup(work.program).take_down(
             *(account_id, token, names), keep_bucket=call.keep_answers, show=_printing(calls, console)
         )
         if call.forget:
@@ -407,7 +400,7 @@ async def _take_down(call: Call) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def _setup_of(program: Program) -> WorkerSetup:
+def _worker_setup(program: Program) -> WorkerSetup:
     return WorkerSetup(program.address_book, program.credentials, program.connections)
 
 
@@ -422,7 +415,10 @@ def _account_id(call: Call) -> str:
 def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: Call) -> bool:
     """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
     console = call.console
-    lines = [line for number, each in enumerate(calls, 1) for line in _lines_of(number, each)]
+    lines = []
+    for at, each in enumerate(calls, 1):
+        needs = worded("needs {permission}", permission=each.permission)
+        lines += [f"{at:2}. {said(each.sentence)}", f"    {each.words}  {needs}"]
     if call.dry_run:
         call.answer({"calls": calls}, lines)
         return False
@@ -435,11 +431,6 @@ def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: 
     if sentence:
         console.say(sentence)
     return agreed(console, call.yes)
-
-
-def _lines_of(number: int, call: account.Call) -> tuple[str, str]:
-    needs = worded("needs {permission}", permission=call.permission)
-    return f"{number:2}. {said(call.sentence)}", f"    {call.words}  {needs}"
 
 
 def _token(call: Call) -> Token:

@@ -5,13 +5,12 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from cfbatch_gui.cli import report
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Call, fields_of, labelled, listed, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.cli.reading import lines_of_rows
-from cfbatch_gui.cli.working import read_address_book
+from cfbatch_gui.cli.working import facts_of_job, read_address_book
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.joining import Run, read_run
 from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, measure
@@ -60,7 +59,7 @@ async def run(call: Call) -> None:
     quality = await asyncio.to_thread(_quality, job, folder, call)
     if call.json:
         more = {"quality": json_of_quality(*quality) if quality else None}
-        console.print_json(report.facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
+        console.print_json(facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
         return
     console.print_result(_lines(job, folder, call))
     if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):

@@ -3,22 +3,25 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from cfbatch_gui.cli.console import Call, Console, ExitStatus, status_of_error
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, fields_of, status_of_error
+from cfbatch_gui.cli.jobs import summary_of
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import facts_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource, variable_of
 from cfbatch_gui.core.errors import NotConnected, OverBudget, UsageError, UserError
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.row_problems import count_sent_rows, problems, row_problems
 from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
@@ -35,15 +38,21 @@ from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.results.outcomes import origins
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
+from cfbatch_gui.core.results.score_table import score_figures
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
-from cfbatch_gui.words.figures import number, plural, told, usage_error, worded
+from cfbatch_gui.words.figures import local_signs, number, plural, score_text, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.results import checks_line, scores_line
+from cfbatch_gui.words.states import is_practice
 
 _GLANCE = 0.2  # seconds between two looks at whether jobs may be left
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
@@ -65,7 +74,7 @@ async def opened(call: Call) -> AsyncIterator[Work]:
     progress = Progress(call.console)
     program = await Program.open(call.paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
-        for sentence in (*program.damage, *await program.check_books()):
+        for sentence in (*program.damage, *await program.lost_recipes()):
             call.console.say(said(sentence))
         if program.store.holds_back:
             call.console.tell("sentence_say_cfbatch_resume_folder_was", sentence=said(HELD_BACK))
@@ -194,6 +203,59 @@ def present(work: Work, job: Job) -> ExitStatus:
     finally:
         if work.json:
             work.console.print_json(facts_of_job(job, folder, files))
+
+
+_RANK, _SCORE = 6, 9  # columns
+
+
+def facts_of_job(
+    job: Job, folder: JobFolder, files: Sequence[Exported] = (), *, more: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    has_data = folder.data.exists()
+    has_vectors = has_data and job.kind is Kind.EMBED
+    return {
+        **summary_of(job),
+        "rows_in": job.rows_in,
+        "rows_sent": count_sent_rows(folder) if has_data else 0,
+        "problems": list(row_problems(folder)) if has_data else [],
+        "doubtful_sent": problems(folder, kind=ProblemKind.DOUBTFUL_SENT) if has_data else [],
+        "usage": {"total_tokens": job.tokens},
+        "taken_from_earlier_jobs": origins(folder) if has_data else (),
+        "scores": score_figures(folder) if has_data and job.kind is Kind.RANK else None,
+        "vectors": Embeddings(folder).checks() if has_vectors else None,
+        **(more or {}),
+        "files": [fields_of(file, "path", "format", "rows") for file in files],
+    }
+
+
+def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
+    if job.kind is Kind.RANK:
+        yield from _ranked(job, folder, width)
+    else:
+        yield checks_line(Embeddings(folder).checks(), job)[0]
+
+
+def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
+    if is_practice(job):
+        yield scores_line(job)
+        yield ""
+    contexts = chain.from_iterable(Rankings(folder).blocks())
+    for index, (_, of_query) in enumerate(groupby(contexts, key=attrgetter("query_no"))):
+        ranked = iter(of_query)
+        first = next(ranked)
+        if index:
+            yield ""
+        yield elided(f"{first.query_id}  {first.query}" if first.query_id else first.query, width)
+        yield from (_context_line(context, width) for context in chain((first,), ranked))
+
+
+def _context_line(context: RankedContext, width: int) -> str:
+    points = "" if context.score is None else score_text(context.score)
+    text = context.text if context.score is not None else f"({said(context.error or context.status)}) {context.text}"
+    rank = local_signs(rank_text(context)) or "–"
+    # A space after "2" aligns its digit with that of "2=".
+    rank_cell = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
+    return f"{rank_cell}{points:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
 
 
 _SENTENCES: Final = {

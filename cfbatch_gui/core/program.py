@@ -219,16 +219,12 @@ class Program:
         if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:
             keep_labels(self.judgements, read_run(self.folder(job_id), job), time=self.clock())
 
-    async def check_books(self) -> tuple[str, ...]:
-        """Sentences about judgements and recipes that were lost on the disk. Before jobs are resumed."""
-        lost: list[str] = []
-        if self.paths.judgements.exists():
-            await self.prepare("judgements")
-            lost += await asyncio.to_thread(self.judgements.check)
-        if self.paths.recipes.exists():
-            await self.prepare("recipes")
-            lost += filter(None, (self.recipes.damage,))
-        return tuple(lost)
+    async def lost_recipes(self) -> tuple[str, ...]:
+        """What is to be said of recipes that were lost on the disk."""
+        if not self.paths.recipes.exists():
+            return ()
+        await self.prepare("recipes")
+        return (self.recipes.damage,) if self.recipes.damage else ()
 
     async def resume_all(self) -> None:
         """Where no job is under way, nothing is imported."""

@@ -200,9 +200,9 @@ def _classified(about: "metadata.PackageMetadata") -> str:
     return found[0].rpartition(" :: ")[2] if found else ""
 
 
-def about_versions(version: str) -> str:
+def about_versions() -> str:
     """The program and what it stands on."""
-    parts = (f"CF Batch {version}", f"Python {platform.python_version()}", f"Qt {qVersion()}")
+    parts = (f"CF Batch {__version__}", f"Python {platform.python_version()}", f"Qt {qVersion()}")
     return " · ".join((*parts, f"PySide {PySide6.__version__}", platform.platform()))
 
 
@@ -213,7 +213,7 @@ def diagnostics(program: Program) -> str:
     states = Counter(str(job.state) for job in program.ledger.jobs())
     kinds = Counter(each.kind for each in program.settings.connections)
     lines = [
-        about_versions(__version__),
+        about_versions(),
         f"{QSysInfo.prettyProductName()} · {QGuiApplication.platformName()}",
         f"Screen {size.width()}×{size.height()} at {screen.devicePixelRatio():g} · language {QLocale().name()}",
         "Jobs: " + (", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"),

@@ -261,18 +261,17 @@ class TrafficPage(_Leavable):
     def _columns(self) -> tuple[Column[Exchange], ...]:
         moment: dict[str, Any] = {"width": 166, "gives_way": True, "copies_text": True}
         return (
-            Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),
+            Column(self.tr("Host"), lambda each: each.host, stretch=True),
             Column(
                 self.tr("Connection"),
                 lambda each: title_words(self._program.address_book.title(each.connection)),
-                key="connection",
                 width=124,
                 gives_way=True,
             ),
-            Column(self.tr("What"), lambda each: self._what_words(each.what), key="what", width=176),
-            NumberColumn(self.tr("Times"), lambda each: each.count, key="times", width=70, gives_way=True),
-            NumberColumn(self.tr("Sent"), lambda each: each.sent, figures.size, key="sent", width=84),
-            NumberColumn(self.tr("Received"), lambda each: each.received, figures.size, key="received", width=90),
-            Column(self.tr("First"), lambda each: each.time, figures.moment, key="first", **moment),
-            Column(self.tr("Last"), lambda each: each.until, figures.moment, key="last", **moment),
+            Column(self.tr("What"), lambda each: self._what_words(each.what), width=176),
+            NumberColumn(self.tr("Times"), lambda each: each.count, width=70, gives_way=True),
+            NumberColumn(self.tr("Sent"), lambda each: each.sent, figures.size, width=84),
+            NumberColumn(self.tr("Received"), lambda each: each.received, figures.size, width=90),
+            Column(self.tr("First"), lambda each: each.time, figures.moment, **moment),
+            Column(self.tr("Last"), lambda each: each.until, figures.moment, **moment),
         )

@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -63,19 +62,9 @@ def test_one_object_for_programs(run: Run) -> None:
     first, second = found["with_first"]
     assert first["other_first"] == 1
     assert (second["rbo"], second["unmoved"], second["moved_most"]) == (pytest.approx(1.0), 1, [])
-    assert len(found["evaluation"]["queries"]) == 3
-    assert found["evaluation"]["runs"][2]["without_answer"] == 2
-
-
-def test_writes_a_row_for_each_text_and_each_query(run: Run, tmp_path: Path) -> None:
-    texts, queries = tmp_path / "texts.csv", tmp_path / "queries.csv"
-    status, _, err = run("compare", "one", "two", "--out", texts, "--queries", queries)
-    assert status == 0
-    assert f"Wrote 36 rows to {texts}" in err
-    with texts.open(encoding="utf-8", newline="") as file:
-        assert {row["doc_id"] for row in csv.DictReader(file)} == {f"T{number}" for number in range(12)}
-    with queries.open(encoding="utf-8", newline="") as file:
-        assert [row["query"] for row in csv.DictReader(file)] == list(QUERIES)
+    assert (len(found["evaluation"]["queries"]), found["evaluation"]["runs"][2]["without_answer"]) == (3, 2)
+    answer = [found["answers"][0][name] for name in ("metric", "worse", "low", "difference_is_seen")]
+    assert answer == ["nDCG@3", 3, None, False]
 
 
 @pytest.mark.parametrize(
@@ -115,12 +104,6 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
     _, out, _ = run("compare", "odd", "one", "--json")
     assert json.loads(out)["jobs"][0]["labels_left_out"] == left_out
     assert all("“0.5”" in run(*command, "odd")[1] for command in (("show",), ("compare", "one")))
-
-
-def test_the_answer_to_programs(run: Run) -> None:
-    (answer,) = json.loads(run("compare", "one", "two", "--json")[1])["answers"]
-    found = [answer[name] for name in ("metric", "worse", "low", "difference_is_seen")]
-    assert found == ["nDCG@10", 3, None, False]
 
 
 TEXTS = 4
@@ -167,8 +150,9 @@ def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
     found = json.loads(run(*book, "--json")[1])
     assert (found["judgements"], len(found["evaluation"]["queries"])) == ("Support, 2026", 12)
     assert len(found["answers"][0]["by_query"]) == 12
-    table = paths.root / "queries.csv"
-    assert run(*book, "--queries", table)[0] == 0
+    texts, table = paths.root / "texts.csv", paths.root / "queries.csv"
+    assert run(*book, "--out", texts, "--queries", table)[0] == 0
+    assert len(texts.read_text("utf-8").splitlines()) == 1 + 12 * TEXTS
     with table.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [(row["nDCG@10_1"], row["RR_2"]) for row in rows] == [("1.0", "0.25")] * 12

@@ -1,6 +1,5 @@
 """The output of failures on stdout and stderr, and that no way of starting the command ends in a traceback."""
 
-import json
 import locale
 import os
 import subprocess
@@ -12,7 +11,6 @@ import pytest
 
 from cfbatch_gui.cli.export import list_separator
 from cfbatch_gui.cli.main import main
-from tests.cli.conftest import Run
 
 COMMAND = [sys.executable, "-m", "cfbatch_gui.cli.main"]
 MANY = "id,text\n" + "1,warm\n2,\n"
@@ -23,23 +21,6 @@ def texts(tmp_path: Path) -> Path:
     path = tmp_path / "texts.csv"
     path.write_text(MANY)
     return path
-
-
-def test_of_a_job_whose_file_could_not_be_written_the_object_says_so(run: Run, tmp_path: Path, texts: Path) -> None:
-    if not os.access("/proc", os.W_OK):
-        pytest.skip("needs a folder in which nobody can write")
-    arguments = ("run", texts, "--embed", "--connection", "practice", "--at-once", "--json")
-    good, bad = tmp_path / "good.npy", "/proc/bad.npy"
-    status, out, err = run(*arguments, "--out", good, "--out", bad)
-    said = json.loads(out)
-    assert (status, said["state"]) == (1, "done")
-    assert [file["path"] for file in said["files"]] == [str(good)]
-    assert "“bad.npy” could not be written" in err
-
-    status, out, _ = run("resume", said["job"], "--json")
-    assert (status, json.loads(out)["job"]) == (1, said["job"])
-    status, out, _ = run("resume", "--json")
-    assert (status, [job["job"] for job in json.loads(out)["jobs"]]) == (1, [said["job"]])
 
 
 def test_a_file_is_no_place_for_jobs(capsys: pytest.CaptureFixture[str], texts: Path) -> None:

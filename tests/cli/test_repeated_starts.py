@@ -31,8 +31,8 @@ def terminal(tmp_path: Path, service: ThreadedService) -> Terminal:
     return terminal
 
 
-def run(terminal: Terminal, out: Path) -> Ended:
-    return terminal.run("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", out)
+def run(terminal: Terminal, *out: object) -> Ended:
+    return terminal.run("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", *out)
 
 
 def scores(path: Path) -> list[tuple[str, str, str]]:
@@ -43,13 +43,14 @@ def test_resume_before_run_sends_nothing_twice_after_a_cut(
     terminal: Terminal, service: ThreadedService, tmp_path: Path
 ) -> None:
     service.follow(CUT)
-    assert run(terminal, tmp_path / "first.csv").status == 4
-    assert not (tmp_path / "first.csv").exists()
+    cut = run(terminal, tmp_path / "first.csv", "--json")
+    assert (cut.status, cut.json["state"], cut.json["files"]) == (4, "paused", [])
+    assert f"cfbatch resume {cut.json['job']}" in cut.err and not (tmp_path / "first.csv").exists()
     service.follow()
     assert terminal.run("resume").status == 0
     assert len(read_csv(tmp_path / "first.csv")) == 82, "under the name that the cut run was given"
     again = run(terminal, tmp_path / "second.csv")
-    assert again.status == 0 and "Nothing is sent, and nothing is paid." in again.err
+    assert again.status == 0
     assert scores(tmp_path / "second.csv") == scores(tmp_path / "first.csv")
     assert len(service.accepted()) == 1
 
@@ -61,8 +62,7 @@ def test_a_second_start_ends_at_once_and_sends_nothing(
     paths.create()
     with closing(Ledger.open(paths)):
         for ended in (run(terminal, tmp_path / "ranked.csv"), terminal.run("resume")):
-            assert (ended.status, ended.out) == (1, "")
-            assert ended.complaint.startswith("CF Batch is already at work with this data.")
+            assert (ended.status, ended.out, ended.codes) == (1, "", {"cf_batch_is_already_work_data"})
         for reads in (("jobs",), ("verify",), ("check", EXAMPLE, "--rank"), ("connections",)):
             assert terminal.run(*reads).status == 0
     assert service.accepted() == []
@@ -78,8 +78,11 @@ def test_a_file_that_could_not_be_written_is_written_by_the_next_resume(
     assert run(terminal, folder / "ranked.csv").status == 4
     service.follow()
     folder.rmdir()
-    assert [terminal.run("resume").status for _ in range(2)] == [1, 1]
+    one = ("resume", terminal.jobs()[0]["job"], "--json")
+    for ended in (terminal.run(*one), terminal.run(*one)):
+        assert (ended.status, ended.json["state"], ended.json["files"]) == (1, "done", [])
+    assert terminal.run("resume").status == 1
     folder.mkdir()
     assert terminal.run("resume").status == 0
     assert len(read_csv(folder / "ranked.csv")) == 82
-    assert terminal.run("resume").err.startswith("There is nothing to resume")
+    assert terminal.run("resume", "--json").json == {"jobs": []}

@@ -13,7 +13,7 @@ import pytest
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths
-from tests.canary import OTHER_TOKEN, TOKEN
+from tests.canary import TOKEN
 from tests.journeys.terminal import Terminal, read_csv
 from tests.support.practice import PracticeServer
 
@@ -51,23 +51,6 @@ def test_bad_input_is_said_before_anything_is_sent(
     assert terminal.jobs() == []
     if content is not None:
         assert Path("in.csv").read_bytes() == content
-
-
-def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tmp_path: Path) -> None:
-    with PracticeServer(tmp_path / "service", token=OTHER_TOKEN) as server:
-        terminal.connect(server.url)
-        out = tmp_path / "ranked.csv"
-        ended = terminal.run(*RUN, "--out", out, "--json")
-        assert ended.status == 4
-        assert ended.json["state"] == "paused"
-        assert ended.json["files"] == []
-        assert f"cfbatch resume {ended.json['job']}" in ended.err
-        assert not out.exists()
-
-        terminal.connect(server.url, token=OTHER_TOKEN)
-        resumed = terminal.run("resume", ended.json["job"])
-    assert (resumed.status, resumed.out) == (0, "")
-    assert len(read_csv(out)) == 82
 
 
 @pytest.mark.parametrize(

@@ -293,9 +293,9 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
         with os.fdopen(reading, "rb") as said:
             saved = len(said.read())
         after = _grades_after(texts, keys, grades)
-        book = Book(path)
+        found: list[Finding] = []
+        book = Book(path)  # which raises an error if it is damaged
         grades = {each.document.text: each.grade for each in newest(book.judgements())}
-        found = [Finding(Breach.LOST, f"said to be damaged: {sentence}") for sentence in book.damage]
         book.close()
         if grades not in after[saved : saved + 2]:  # the key that was being saved may have been saved
             found.append(Finding(Breach.LOST, f"judgements are not those after key {saved}"))

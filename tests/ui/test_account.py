@@ -69,7 +69,7 @@ def menu(stage: Stage) -> QMenu:
 
 def states(stage: Stage) -> list[str]:
     rows = progress(stage).table.batches
-    column = [each.name for each in rows.columns].index("state")
+    column = next(index for index, each in enumerate(rows.columns) if each.icon)
     return [rows.text(index, column) for index in range(rows.rowCount())]
 
 

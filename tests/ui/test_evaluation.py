@@ -292,7 +292,7 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     words = {"2": "yes", "0": "no"}
     await shown.show([Pair(pair.query, pair.text, pair.outcome, label=words[pair.label]) for pair in LABELLED])
     bar = shown.view.partial_bar
-    assert shown.view.content.empty.isVisible()
+    assert shown.view.is_empty()
     (offer,) = bar.links()
     assert "no = 0, yes = 1" in offer.text()
     QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
@@ -300,9 +300,10 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     assert shown.view.mean.figure.text() == "0.7103"
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
-    await shown.until(shown.view.content.empty.isVisible)
+    await shown.until(shown.view.is_empty)
 
 
+CONTROL = Qt.KeyboardModifier.ControlModifier
 QUERY_COUNT, TEXT_COUNT = 3, 5
 
 
@@ -357,117 +358,82 @@ async def judging(tmp_path: Path, until: Until) -> AsyncIterator[Judging]:
         yield Judging(program, page, jobs, until)
 
 
-async def test_ctrl_z_takes_the_last_judgement_back_while_its_page_is_shown(judging: Judging) -> None:
-    session = await judging.begin()
-    undos = judging.page._notices.undos
-    assert undos.latest() is None, "nothing is judged yet"
-    await judging.press("2")
-    await judging.press("1")
-    judging.page.hide()
-    assert undos.latest() is None
-    judging.page.show()
-    for left in (1, 0):
-        latest = undos.latest()
-        assert latest is not None and latest.words == "Undo the last judgement"
-        undos.undo()
-        await judging.until(lambda left=left: session.position == left and not judging.page.tasks.running())
-    assert undos.latest() is None and judging.grades() == {}
-
-
-async def test_digits_grade_other_keys_do_nothing_and_backspace_undoes(judging: Judging) -> None:
-    session = await judging.begin()
+async def test_digits_grade_other_keys_do_nothing_and_each_answer_can_be_taken_back(judging: Judging) -> None:
+    session, page = await judging.begin(), judging.page
+    undos = page._notices.undos
     for key in ("4", "9", "x"):
         await judging.press(key)
-    QTest.keyClick(judging.page.view, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
-    assert session.position == 0
-    assert judging.grades() == {}
-
-    shown = " ".join(words(judging.page))
-    assert not any(job.name in shown for job in judging.jobs)
-    assert "0." not in shown.replace(words(judging.page)[1], "")
-
-    page = judging.page
+    QTest.keyClick(page.view, Qt.Key.Key_1, CONTROL)
+    assert session.position == 0 and judging.grades() == {} and undos.latest() is None
     first = words(page)[:2]
+    assert not any(job.name in " ".join(words(page)) for job in judging.jobs)
     await judging.press("2")
-    assert judging.grades() == {first[1]: 2}
-    assert words(page)[2] == f"1 of {len(session)}"
+    assert judging.grades() == {first[1]: 2} and session.position == 1
     second = words(page)[1]
     await judging.press(Qt.Key.Key_Space)
     await judging.press("0")
-    assert len(judging.grades()) == 2
-    assert second not in judging.grades()
-    await judging.press(Qt.Key.Key_Backspace)
+    assert len(judging.grades()) == 2 and second not in judging.grades()
+    page.hide()
+    assert undos.latest() is None
+    page.show()
+    undos.undo()
+    await judging.until(lambda: session.position == 2 and not page.tasks.running())
     await judging.press(Qt.Key.Key_Backspace)
     assert words(page)[1] == second
     await judging.press(Qt.Key.Key_Backspace)
-    assert words(page)[:2] == first
+    assert words(page)[:2] == first and judging.grades() == {}
     chosen = [card.grade.value for card in page.view.cards if card.property("selected") == "true"]
     assert chosen == [2], "what was given before"
-    assert judging.grades() == {}
     await judging.press(Qt.Key.Key_Backspace)
-    assert session.position == 0
+    assert session.position == 0 and undos.latest() is None
 
-    QTest.keyClick(judging.page.view, Qt.Key.Key_N)
-    note = judging.page.focusWidget()
+    QTest.keyClick(page.view, Qt.Key.Key_N)
+    note = page.focusWidget()
     assert note is not None
     QTest.keyClicks(note, "cut off at the 2nd line")
     QTest.keyClick(note, Qt.Key.Key_Return)
     await judging.press("1")
     book = judging.program.judgements.find()
-    assert book is not None
-    assert "cut off at the 2nd line" in [each.note for each in book.judgements()]
+    assert book is not None and "cut off at the 2nd line" in [each.note for each in book.judgements()]
 
 
-async def test_a_second_judge_settles_what_both_see_differently(judging: Judging) -> None:
-    session = await judging.begin()
+async def test_a_second_judge_sees_a_share_and_settles_what_both_see_differently(judging: Judging) -> None:
+    session, page = await judging.begin(), judging.page
     while not session.is_done:
         await judging.press("0")
-    assert len(judging.grades()) == QUERY_COUNT * TEXT_COUNT
-    judging.page.judge(judging.jobs)
-    await judging.until(lambda: judging.page.counts.text() == "All of these texts are judged already.")
-    assert not judging.page.begin_button.isEnabled()
-    judging.page.judge_name.setText("Ada")
-    judging.page.judge_name.editingFinished.emit()
-    await judging.until(lambda: judging.page.begin_button.isEnabled() and not judging.page.tasks.running())
-    QTest.keyClick(judging.page.begin_button, Qt.Key.Key_Return)
-    await judging.until(lambda: judging.page.session not in (None, session))
-    second = judging.page.session
-    assert second is not None
-    assert len(second) == round(QUERY_COUNT * TEXT_COUNT * 0.2)
-    while not second.is_done:
-        await judging.press("3")
-    await judging.until(lambda: "With other judges: the same grade for 0 of 3 texts" in judging.page.end.sentence())
-    judging.page.judge(judging.jobs)
-    await judging.until(judging.page.settle_button.isVisible)
-    await judging.until(lambda: not judging.page.tasks.running())
-    assert judging.page.settle_button.text() == f"Settle {len(second)} disagreements"
-    QTest.keyClick(judging.page.settle_button, Qt.Key.Key_Return)
-    await judging.until(judging.page.view.isVisible)
-    last = judging.page.session
-    assert last is not None
-    while not last.is_done:
-        await judging.press("2")
-    assert sorted(judging.grades().values()) == [0] * (QUERY_COUNT * TEXT_COUNT - len(last)) + [2] * len(last)
+    page.judge(judging.jobs)
+    await judging.until(lambda: not page.tasks.running())
+    assert not page.begin_button.isEnabled(), "all of them are judged"
+    page.judge_name.setText("Ada")
+    page.judge_name.editingFinished.emit()
+    await judging.until(lambda: page.begin_button.isEnabled() and not page.tasks.running())
+    for button, key in ((page.begin_button, "3"), (page.settle_button, "2")):
+        before = page.session
+        QTest.keyClick(button, Qt.Key.Key_Return)
+        await judging.until(lambda before=before: page.session not in (None, before))
+        session = page.session or session
+        assert len(session) == round(QUERY_COUNT * TEXT_COUNT * 0.2)
+        while not session.is_done:
+            await judging.press(key)
+        page.judge(judging.jobs)
+        await judging.until(lambda: not page.tasks.running())
+    assert sorted(judging.grades().values()) == [0] * (QUERY_COUNT * TEXT_COUNT - len(session)) + [2] * len(session)
+    assert not page.settle_button.isVisible()
 
 
 async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_path: Path) -> None:
-    page = judging.page
+    page, file = judging.page, tmp_path / "rated.csv"
     page.judge(judging.jobs)
     await judging.until(page.begin_button.isVisible)
-    file = tmp_path / "rated.csv"
     file.write_text("query,text,grade\nquestion 1,answer 1.3,2\nquestion 1,another text,1\n", "utf-8")
     await page.take_in(file)
-    await judging.until(lambda: page.counts.text().endswith("Judged already: 1."))
     assert judging.grades() == {"answer 1.3": 2, "another text": 1}
     await page.write_file(tmp_path / "out.csv", Form.CSV)
     assert "question 1,answer 1.3,2,rated.csv" in (tmp_path / "out.csv").read_text("utf-8-sig")
     file.write_text("query,text,grade\nquestion 2,answer 2.3,perhaps\n", "utf-8")
-    with pytest.raises(InputError, match="Nothing was imported"):
+    with pytest.raises(InputError):
         await page.take_in(file)
     assert len(judging.grades()) == 2
-
-
-CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
 async def test_is_b_better_than_a(tmp_path: Path, theme: Theme) -> None:

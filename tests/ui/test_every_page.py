@@ -50,10 +50,10 @@ _NO_WORDS = re.compile(
 )
 _OF_THE_WALK = ("notices", "ask-text")  # stops with sentences that the walk itself says
 _NAMES = """
-CF Batch Cloudflare Workers AI Worker Gateway Python Qt PySide curl Excel CSV TSV JSON Lines Parquet NumPy npy npz TREC
-BEIR qrels SQLite llm OpenAI Vectorize Atlas Embedding Projector nDCG RR AP MAP bpref Success exp UTF BGE bge small base
-large en Qwen qwen embeddinggemma gemma plamo pplx baai cf api com client https http developers dash index metadata
-xlsx txt kB MB GB min example dev GET PUT POST DELETE
+CF Batch Cloudflare Workers AI Worker Gateway Python Qt PySide curl Excel CSV TSV JSON Lines Parquet NumPy npy npz
+TREC BEIR qrels SQLite llm OpenAI Vectorize Atlas Embedding Projector nDCG RR AP MAP RBO bpref Success Recall Judged
+exp UTF BGE bge small base large en Qwen qwen embeddinggemma gemma plamo pplx baai cf api com client https http
+developers dash index metadata xlsx txt kB MB GB min example dev GET PUT POST DELETE
 """
 
 

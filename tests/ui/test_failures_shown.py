@@ -53,11 +53,10 @@ def press(seen: list[str]) -> None:
 
 @pytest.fixture
 def notices(notices: Notices) -> Iterator[Notices]:
-    handler = CrashHandler("9")
+    handler = CrashHandler()
     handler.crashed.connect(notices.show_crash)
-    handler.install()
-    yield notices
-    handler.uninstall()
+    with handler.installed():
+        yield notices
 
 
 def copied(qtbot: Any, notices: Notices) -> str:

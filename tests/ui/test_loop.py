@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.app import CrashHandler
@@ -220,7 +221,7 @@ async def test_an_expected_failure_is_reported_a_cancel_is_not(tasks: Tasks, err
 
 async def test_a_bug_goes_to_the_crash_handler(tasks: Tasks, errors: list[UserError]) -> None:
     crashes: list[str] = []
-    handler = CrashHandler("1.2.3")
+    handler = CrashHandler()
     handler.crashed.connect(crashes.append)
     asyncio.get_running_loop().set_exception_handler(handler.loop_handler)
 
@@ -232,7 +233,7 @@ async def test_a_bug_goes_to_the_crash_handler(tasks: Tasks, errors: list[UserEr
     asyncio.get_running_loop().set_exception_handler(None)
     assert errors == []
     assert len(crashes) == 1
-    assert "CF Batch 1.2.3" in crashes[0] and "ZeroDivisionError: bug" in crashes[0]
+    assert f"CF Batch {__version__}" in crashes[0] and "ZeroDivisionError: bug" in crashes[0]
 
 
 async def test_closing_waits_for_the_tidying_up(tasks: Tasks) -> None:

@@ -241,8 +241,8 @@ def table(qtbot: Any, *texts: str) -> TableView:
     qtbot.addWidget(view)
     view.resize(360, 200)
     columns = (
-        Column("Text", lambda text: text, key="text", stretch=True, is_searched=True),
-        Column("Beside", lambda text: text, key="beside", hidden=True),
+        Column("Text", lambda text: text, stretch=True, is_searched=True),
+        Column("Beside", lambda text: text, hidden=True),
     )
     view.show_rows(Rows[str](columns, texts))
     view.show()

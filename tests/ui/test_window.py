@@ -18,7 +18,7 @@ from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.display import control_name, in_help
 from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.notices import NoticeListDialog, Notices
-from cfbatch_gui.ui.plots.plot import labels
+from cfbatch_gui.ui.plots.plot import ticks
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton, split
 from cfbatch_gui.ui.widgets.bars import FileDrag
@@ -223,7 +223,7 @@ def test_decimals_and_thousands_have_the_signs_of_the_language() -> None:
     assert figures.score_text(-0.0028) == "-0,0028"
     assert figures.local_signs("0.4939–1,000.5") == "0,4939–1.000,5"
     assert signed(-0.0741) == "−0,074"
-    assert labels((0.0, 0.25, 0.5)) == ("0", "0,25", "0,5")
+    assert [text for _, text in ticks((0.0, 0.5), 100.0, 50.0)] == ["0", "0,25", "0,5"]
 
 
 def test_english_has_a_point() -> None:

@@ -271,8 +271,13 @@ async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path
     assert not page.boxes["for_developers"].isChecked()
     page.boxes["for_developers"].click()
     page.tabs.choose(SPENDING)
-    page.budget.a_job.setText("0.5")
-    page.budget.a_job.editingFinished.emit()
+    field = page.budget.a_job
+    for typed, amount in (("0.001", 0.001), ("0,5", 0.5), ("much", 0.5), ("", 0.0), ("0.5", 0.5)):
+        field.setFocus()
+        field.selectAll()
+        QTest.keyClicks(field, typed or "\b")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert stage.program.settings.budget.a_job == amount
     page.tabs.choose(DATA)
     assert not page.boxes["forget_after_export"].isChecked()
     page.boxes["forget_after_export"].click()

@@ -4,7 +4,6 @@ import hashlib
 import logging
 import sqlite3
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -20,7 +19,7 @@ from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, encoded, text_digest
 from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.system.databases import connect_durably
-from cfbatch_gui.core.system.files import move_file, write_own_file
+from cfbatch_gui.core.system.files import write_own_file
 
 
 def newest(judgements: Iterable[Judgement]) -> list[Judgement]:
@@ -121,36 +120,24 @@ class Tally:
 
 
 class Book:
-    """For any thread; `add` returns when all is on the disk. `damage` are sentences about what was found."""
+    """For any thread; `add` returns when all is on the disk."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open a book; the copy beside a damaged one takes its place. Raises DataError."""
-        self.path, self.damage = path, tuple[str, ...]()
-        self.count = 0  # of all judgements that were ever added
-        self._lock = threading.Lock()
-        self._read_only = read_only
+        """Open a book. Raises DataError."""
+        self.path, self._lock = path, threading.Lock()
         with _translating(path):
+            self._database = connect_durably(path, read_only=read_only)
             try:
-                self._read()
-            except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
-                aside = _put_copy_back(path) if _is_damage(error) and not read_only else ""
-                if not aside:
-                    raise
-                self._read()
-                self.damage = (_RESTORED.filled(name=self.name, kept=self.count, aside=aside),)
+                check_tables(self._database)
+                name, scale = self._database.execute("SELECT name, scale FROM book").fetchone()
+                self.name: str = name
+                self.scale: Scale = decoded(scale)
+                counted = self._database.execute("SELECT count(*) FROM judgements")
+                self.count: int = counted.fetchone()[0]  # of all judgements that were ever added
+            except BaseException:
+                self._database.close()
+                raise
         self._backed_up = self.count if path.with_suffix(BACKUP_SUFFIX).exists() else 0
-
-    def _read(self) -> None:
-        self._database = connect_durably(self.path, read_only=self._read_only)
-        try:
-            check_tables(self._database)
-            name, scale = self._database.execute("SELECT name, scale FROM book").fetchone()
-            self.name: str = name
-            self.scale: Scale = decoded(scale)
-            (self.count,) = self._database.execute("SELECT count(*) FROM judgements").fetchone()
-        except BaseException:
-            self._database.close()
-            raise
 
     @classmethod
     def create(cls, path: Path, name: str, scale: Scale = USUAL) -> "Book":
@@ -223,16 +210,13 @@ class Book:
         return Tally(len(told), len(pairs - told), len(judges), len(queries), self.count)
 
     def back_up(self) -> None:
-        """Keep a copy beside the book, from which a damaged one is mended. Raises DataError, DiskFull."""
+        """Keep a copy beside the book, if something was added since the last one. Raises DataError, DiskFull."""
         with self._lock, _translating(self.path):
+            if self._backed_up == self.count:
+                return
             content = self._database.serialize()
             self._backed_up = self.count
         write_own_file(self.path.with_suffix(BACKUP_SUFFIX), content)
-
-    def back_up_if_changed(self) -> None:
-        """`back_up` if something was added since the last one of this program's run, or a copy is missing."""
-        if self._backed_up < self.count:
-            self.back_up()
 
 
 def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgement:
@@ -240,42 +224,20 @@ def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgeme
     return Judgement(query, document, grade, restored(judge), Source(source), time, bool(again), bool(taken_back), note)
 
 
-_RESTORED = message("book_judgements_name_was_damaged_copy")
-
-
-def _put_copy_back(path: Path) -> str:
-    """Put the damaged file aside, and the copy in its place; the damaged file's name, "" if there is no sound copy.
-    Raises DiskFull, OSError.
-    """
-    copy = path.with_suffix(BACKUP_SUFFIX)
-    try:
-        with closing(connect_durably(copy, read_only=True)) as database:
-            check_tables(database)
-    except (sqlite3.Error, DataError):
-        return ""
-    aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
-    move_file(path, aside)
-    # A journal belongs to the damaged file; beside the copy it would be rolled back into it.
-    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-    write_own_file(path, copy.read_bytes())
-    return aside.name
-
-
-def _is_damage(error: Exception) -> bool:
-    """Whether it is the file, and not that the disk is full or the file in use."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    is_malformed = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or "no such" in str(error)
-    return is_malformed or not isinstance(error, sqlite3.OperationalError)
-
-
 @contextmanager
 def _translating(path: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        if isinstance(error, sqlite3.Error) and not _is_damage(error):
+    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        is_malformed = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or "no such" in str(error)
+        if isinstance(error, sqlite3.OperationalError) and not is_malformed:  # the disk is full, or the file in use
             raise translated(error, path) from error
-        raise DataError(message("book_judgements_is_damaged_where_there"), detail=f"{path.name}: {error}") from error
+        copy = path.with_suffix(BACKUP_SUFFIX)
+        sentence = message("book_judgements_is_damaged", name=path.name)
+        if copy.exists():
+            sentence = message("book_judgements_is_damaged_copy", name=path.name, copy=copy.name)
+        raise DataError(sentence, detail=f"{path}: {error}") from error
 
 
 USUAL_NAME = "My judgements"
@@ -310,14 +272,6 @@ class Shelf:
         book = self._open.get(self._path(""))
         return book.count if book is not None else 0
 
-    def check(self) -> tuple[str, ...]:
-        """Open the book in use; sentences about what was found damaged, and could not be opened."""
-        try:
-            book = self.find()
-        except UserError as error:
-            return (error.message,)
-        return book.damage if book is not None else ()
-
     def find(self, name: str = "") -> Book | None:
         """The book with this name, None if there is none. Raises DataError."""
         path = self._path(name)
@@ -347,7 +301,7 @@ class Shelf:
             for book in self._open.values():
                 if not self._read_only:
                     try:
-                        book.back_up_if_changed()
+                        book.back_up()
                     except UserError as error:
                         _log.warning("The copy of a book of judgements was not written: %s", error.detail)
                 book.close()

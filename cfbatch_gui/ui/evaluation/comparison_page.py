@@ -425,24 +425,22 @@ class AnswerTab(QWidget):
 
 def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
     return (
-        Column(tr("Query"), lambda each: each.text, key="query", stretch=True),
-        ScoreColumn("A", lambda each: each.value, key="a", width=74),
-        ScoreColumn(job, lambda each: each.other_value, key="b", width=74),
+        Column(tr("Query"), lambda each: each.text, stretch=True),
+        ScoreColumn("A", lambda each: each.value, width=74),
+        ScoreColumn(job, lambda each: each.other_value, width=74),
         NumberColumn(
             f"{job} − A",
             lambda each: each.difference,
             lambda value: quality.signed(value, "+.4f") if abs(value) >= _SAME else score_text(0.0),
-            key="difference",
             width=84,
             colour=_colour,
         ),
-        Column(tr("Best text"), lambda each: each.best, key="best", stretch=True),
+        Column(tr("Best text"), lambda each: each.best, stretch=True),
         NumberColumn(
             tr("Its rank"),
             lambda each: each.rank - each.other_rank,
             text=_ranks,
             copies_text=True,
-            key="rank",
             width=84,
             tip=tr("The rank of the best text in A, and in the other job."),
         ),
@@ -624,44 +622,39 @@ def read_texts(comparison: Comparison, other: int, query: int) -> tuple[TextMove
 
 def move_columns() -> tuple[Column[QueryMove], ...]:
     return (
-        Column(tr("Query"), lambda move: move.text, key="query", stretch=True),
+        Column(tr("Query"), lambda move: move.text, stretch=True),
         NumberColumn(
             tr("Moved"),
             lambda move: move.largest_change,
-            key="moved",
             width=64,
             tip=tr("The most ranks by which a text has risen or fallen."),
         ),
-        Column(tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
+        Column(tr("ID"), lambda move: move.id, width=90, hidden=True),
     )
 
 
 def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
     return (
-        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", width=56),
-        NumberColumn(
-            f"# {letter}", lambda row: row.other_rank, text=lambda row: row.other_rank_text, key="other rank", width=56
-        ),
+        NumberColumn("# A", lambda row: row.rank, text=lambda row: row.rank_text, width=56),
+        NumberColumn(f"# {letter}", lambda row: row.other_rank, text=lambda row: row.other_rank_text, width=56),
         Column(
             tr("Moved"),
             lambda row: row.change,
             figures.moved,
-            key="moved",
             width=70,
             colour=lambda row: "text" if row.change else "quiet",
             tip=tr("How many ranks it rose or fell from job A to the other."),
         ),
-        Column(tr("Text"), lambda row: row.text.text, key="text", stretch=True),
-        ScoreColumn(tr("Score A"), lambda row: row.score, key="score", width=74, gives_way=True),
+        Column(tr("Text"), lambda row: row.text.text, stretch=True),
+        ScoreColumn(tr("Score A"), lambda row: row.score, width=74, gives_way=True),
         ScoreColumn(
             tr("Score {letter}").format(letter=letter),
             lambda row: row.other_score,
-            key="other score",
             width=74,
             gives_way=True,
         ),
-        Column(tr("ID"), lambda row: row.text.id, key="id", width=96, hidden=True),
-        Column(tr("Label"), lambda row: row.text.label, key="label", width=64, hidden=True),
+        Column(tr("ID"), lambda row: row.text.id, width=96, hidden=True),
+        Column(tr("Label"), lambda row: row.text.label, width=64, hidden=True),
     )
 
 
@@ -716,13 +709,12 @@ class ChooseJobsDialog(Dialog):
 
     def _columns(self, now: float) -> tuple[Column[Job], ...]:
         return (
-            Column(tr("Job"), lambda job: job.name, key="name", stretch=True),
+            Column(tr("Job"), lambda job: job.name, stretch=True),
             Column(
                 tr("Model"),
                 lambda job: tr("Practice") if is_practice(job) else short_model(job),
-                key="model",
                 width=150,
             ),
-            Column(tr("Size"), amount, key="size", width=140),
-            Column(tr("Sent"), lambda job: job.sent_at, lambda sent: figures.age(sent, now), key="sent", width=110),
+            Column(tr("Size"), amount, width=140),
+            Column(tr("Sent"), lambda job: job.sent_at, lambda sent: figures.age(sent, now), width=110),
         )

@@ -336,8 +336,6 @@ class JudgePage(QWidget):
         self._prepared = _Prepared(judge, scale, pool, found)
         self._show_counts(pool, top)
         self._show_possible()
-        for sentence in book.damage if book is not None else ():
-            self._notices.show_notice(said(sentence), "attention")
 
     def _chosen_scale(self, book: Book | None) -> Scale:
         """That of the book, which cannot be changed; a new book has the one that the user chooses. Raises UsageError
@@ -461,7 +459,7 @@ class JudgePage(QWidget):
         self._pages.setCurrentWidget(self.end)
         self._show_way_out(judging=False)
         self.end.button.setFocus(Qt.FocusReason.OtherFocusReason)
-        await asyncio.to_thread(book.back_up_if_changed)
+        await asyncio.to_thread(book.back_up)
 
     def _show_way_out(self, *, judging: bool) -> None:
         self.files_button.setVisible(not judging)

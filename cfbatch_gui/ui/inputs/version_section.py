@@ -42,16 +42,15 @@ def _columns(first: Sequence[VersionRow], *, has_sources: bool) -> tuple[Column[
         tr("Change", "column"),
         lambda each: each.change,
         lambda change: said(CHANGES[change][1]),
-        key="change",
         width=96,
         colour=lambda each: CHANGES[each.change][0],
         widest=[said(words) for _, words in CHANGES.values()],
     )
     return (
         change,
-        Column(tr("ID"), lambda each: each.id, key="id", width=110, hidden=not has_ids),
-        Column(tr("Query"), lambda each: each.query, key="query", width=200, hidden=not has_queries),
-        Column(tr("Text"), lambda each: each.text, key="text", stretch=True),
+        Column(tr("ID"), lambda each: each.id, width=110, hidden=not has_ids),
+        Column(tr("Query"), lambda each: each.query, width=200, hidden=not has_queries),
+        Column(tr("Text"), lambda each: each.text, stretch=True),
         Column(tr("Taken from"), lambda each: each.source, width=150, hidden=not has_sources, gives_way=True),
     )
 
@@ -59,7 +58,7 @@ def _columns(first: Sequence[VersionRow], *, has_sources: bool) -> tuple[Column[
 class NewWordsDelegate(CellDelegate):
     def marks(self, index: Index, shown: str) -> list[tuple[int, int]]:
         model = index.model()
-        if not isinstance(model, PagedRows) or model.columns[index.column()].name != "text":
+        if not isinstance(model, PagedRows) or not model.columns[index.column()].stretch:  # the texts
             return []
         before: str = model.row(index.row()).before
         if not before:

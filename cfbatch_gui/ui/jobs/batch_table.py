@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import StateWords, state_texts, words_of_batch
 
 MOST_BYTES = 200_000  # of a raw answer that are shown
-_HIDDEN = ("request", "requests", "tokens", "checks", "sent", "size", "answer")  # columns, until they are asked for
 
 
 def time_words(batch: Batch, now: float) -> str:
@@ -62,8 +60,7 @@ class BatchTable(TableView):
         super().__init__("batches", tr("Batches"), inset=True, on_opened=self.open_answer)
         self._program, self._now = program, 0.0
         self._job: Job | None = None
-        columns = [replace(each, hidden=each.key in _HIDDEN) for each in self._columns()]
-        self.batches: Rows[Batch] = Rows(columns, key=lambda batch: batch.number, parent=self)
+        self.batches: Rows[Batch] = Rows(self._columns(), key=lambda batch: batch.number, parent=self)
         self.show_rows(self.batches)
 
     def show_job(self, job: Job) -> None:
@@ -99,34 +96,32 @@ class BatchTable(TableView):
         moving: dict[str, Any] = {"sortable": False}  # these change every second
         count: dict[str, Any] = {"width": 88, "gives_way": True}
         return (
-            Column(tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
-            NumberColumn(tr("Texts"), lambda batch: batch.texts, or_dash(figures.number), key="texts", **count),
-            Column(tr("Size"), lambda batch: batch.bytes, or_dash(figures.size), key="size", width=84),
+            Column(tr("Batch"), lambda batch: batch.number, align="right", width=66),
+            NumberColumn(tr("Texts"), lambda batch: batch.texts, or_dash(figures.number), **count),
+            Column(tr("Size"), lambda batch: batch.bytes, or_dash(figures.size), hidden=True, width=84),
             Column(
                 tr("State"),
                 lambda batch: self.state_of(batch).text,
-                key="state",
                 width=110,
                 widest=state_texts(),
                 icon=lambda batch: (self.state_of(batch).icon, self.state_of(batch).role),
                 colour=lambda batch: self.state_of(batch).role,
             ),
-            Column(tr("Request ID"), lambda batch: batch.request_id, key="request", stretch=True),
+            Column(tr("Request ID"), lambda batch: batch.request_id, hidden=True, stretch=True),
             Column(
                 tr("Note"),
                 lambda batch: note_of(batch)[0],
-                key="note",
                 stretch=True,
                 colour=lambda batch: note_of(batch)[1],
             ),
-            NumberColumn(tr("Requests"), lambda batch: batch.requests, key="requests", **count),
-            NumberColumn(tr("Tokens"), lambda batch: batch.tokens or None, key="tokens", **count),
-            NumberColumn(tr("Checks"), lambda batch: batch.checks, key="checks", **count),
+            NumberColumn(tr("Requests"), lambda batch: batch.requests, hidden=True, **count),
+            NumberColumn(tr("Tokens"), lambda batch: batch.tokens or None, hidden=True, **count),
+            NumberColumn(tr("Checks"), lambda batch: batch.checks, hidden=True, **count),
             Column(
                 tr("Sent"),
                 lambda batch: batch.sent_at or None,
                 figures.moment,
-                key="sent",
+                hidden=True,
                 width=166,
                 gives_way=True,
                 copies_text=True,
@@ -134,7 +129,6 @@ class BatchTable(TableView):
             Column(
                 tr("Time"),
                 lambda batch: time_words(batch, self._now),
-                key="time",
                 width=110,
                 widest=[tr("took {time}").format(time=figures.duration(3599))],
                 tip=tr("How long it took, or how long it has been in its state."),
@@ -143,11 +137,11 @@ class BatchTable(TableView):
             Column(
                 tr("Last answer"),
                 lambda batch: figures.age(batch.checked_at, self._now) if batch.checked_at else "",
-                key="answer",
+                hidden=True,
                 width=110,
                 **moving,
             ),
-            Column(tr("Next check"), self._next_check, key="next", width=98, gives_way=True, **moving),
+            Column(tr("Next check"), self._next_check, width=98, gives_way=True, **moving),
         )
 
 

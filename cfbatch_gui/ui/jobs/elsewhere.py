@@ -313,21 +313,19 @@ class AccountDialog(Dialog):
             return words_of_job(known).text if known else tr("not here")
 
         return (
-            Column(tr("Job"), lambda job: job.title, key="job", icon=_icon, stretch=True),
-            Column(tr("Kind"), lambda job: kind_words(job.kind), key="kind", width=90, gives_way=True),
-            NumberColumn(tr("Batches"), lambda job: job.batches, key="batches", width=80),
+            Column(tr("Job"), lambda job: job.title, icon=_icon, stretch=True),
+            Column(tr("Kind"), lambda job: kind_words(job.kind), width=90, gives_way=True),
+            NumberColumn(tr("Batches"), lambda job: job.batches, width=80),
             Column(
                 tr("Handed over"),
                 lambda job: job.at,
                 lambda at: figures.age(at, now),
-                key="at",
                 width=110,
                 copies_text=True,
             ),
             Column(
                 tr("On this computer"),
                 state,
-                key="here",
                 width=170,
                 colour=lambda job: "" if job.is_here else "quiet",
             ),

@@ -100,10 +100,13 @@ class JobPage(QWidget):
     # The header
 
     def _make_header(self) -> None:
-        actions, runner, of_job = self._actions, self._program.runner, self._of_job
+        def check(job_id: str) -> None:
+            self._program.runner.check_now(job_id)  # made only now: what it imports would keep the window waiting
+
+        actions, of_job = self._actions, self._of_job
         self.header = PageHeader()
-        self.check_button = Button(tr("Check now"), "refresh-cw", of_job(runner.check_now))
-        stop = of_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
+        self.check_button = Button(tr("Check now"), "refresh-cw", of_job(check))
+        stop = of_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
         self.stop_button = Button(tr("Stop watching"), "pause", stop)
         self.carry_on_button = PrimaryButton(tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
         self.compare_button = Button(tr("Compare"), "git-compare", of_job(actions.compare))

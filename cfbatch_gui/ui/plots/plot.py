@@ -61,31 +61,22 @@ class Frame:
         return np.column_stack((self.x(across.astype(np.float64)), self.y(up.astype(np.float64))))
 
 
-def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
-    """At most `most` + 1 round numbers from `low` to `high`, evenly spaced."""
-    step = round_step((high - low) / max(1, most) * (1 - 1e-9))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return tuple(number * step for number in range(first, last + 1))
+def ticks(ends: tuple[float, float], pixels: float, each: float) -> list[tuple[float, str]]:
+    """Round numbers on an axis, evenly spaced with at least `each` pixels between them, and how they are written."""
+    low, high = ends
+    step = round_step((high - low) / max(1, int(pixels // each)) * (1 - 1e-9))
+    numbers = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return [(number * step, figures.number(number * step + 0.0, ",.10g")) for number in numbers]
 
 
-def labels(values: tuple[float, ...]) -> tuple[str, ...]:
-    return tuple(figures.number(value + 0.0, ",.10g") for value in values)
-
-
-def labelled(ends: tuple[float, float], pixels: float, each: float) -> list[tuple[float, str]]:
-    """The ticks of an axis with so many pixels for each, and their labels."""
-    values = ticks(*ends, max(1, int(pixels // each)))
-    return list(zip(values, labels(values), strict=True))
-
-
-def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
-    """The range widened by a share of itself on both sides; never empty, always finite."""
-    if not (math.isfinite(low) and math.isfinite(high)):
+def padded(values: NDArray[np.float64], share: float = 0.0) -> tuple[float, float]:
+    """The range of finite values, widened by a share of itself on both sides; never empty."""
+    if not len(values):
         return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    margin = (high - low) * share
     if high - low <= abs(high) * 1e-12:
         margin = abs(high) * 0.5 or 0.5
-        return low - margin, high + margin
-    margin = (high - low) * share
     return low - margin, high + margin
 
 
@@ -98,18 +89,17 @@ def small(font: QFont) -> QFont:
 def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
     box, metrics = shown.box, QFontMetricsF(small(font))
     line, quiet = QPen(theme.colour("line"), 1), theme.colour("quiet")
-    right, left = (
-        side | Qt.AlignmentFlag.AlignVCenter for side in (Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft)
-    )
+    middle = Qt.AlignmentFlag.AlignVCenter
+    right, left = Qt.AlignmentFlag.AlignRight | middle, Qt.AlignmentFlag.AlignLeft | middle
     painter.save()
     painter.setFont(small(font))
-    for value, text in labelled(shown.up, box.height(), _TICK_HEIGHT) if shown.titles[1] else ():
+    for value, text in ticks(shown.up, box.height(), _TICK_HEIGHT) if shown.titles[1] else ():
         level = shown.y(value)
         painter.setPen(line)
         painter.drawLine(QPointF(box.left(), round(level) + 0.5), QPointF(box.right(), round(level) + 0.5))
         painter.setPen(quiet)
         painter.drawText(QRectF(0, level - metrics.height() / 2, box.left() - SMALL, metrics.height()), right, text)
-    for value, text in labelled(shown.across, box.width(), _TICK_WIDTH) if shown.titles[0] else ():
+    for value, text in ticks(shown.across, box.width(), _TICK_WIDTH) if shown.titles[0] else ():
         x = shown.x(value)
         painter.setPen(line)
         painter.drawLine(QPointF(round(x) + 0.5, box.bottom()), QPointF(round(x) + 0.5, box.bottom() + TINY))
@@ -331,21 +321,20 @@ class Band:
 
 
 Layer = Bars | Dots | Mark | Diagonal | Band
-Found = tuple[
-    str, int
-]  # what is under the mouse, and the index of a dot, or of a bar that is something of its own; or -1
+# What is under the mouse, and the index of a dot, or of a bar that is something of its own; or -1.
+Found = tuple[str, int]
 
 
 def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
     dots = [layer.x for layer in layers if isinstance(layer, Dots)]
     edges = (layer.edges for layer in layers if isinstance(layer, Bars))
     marks = (np.array([layer.at]) for layer in layers if isinstance(layer, Mark))
-    return _range(_finite(*dots, *edges, *marks), _MARGIN if dots else 0.0)
+    return padded(_finite(*dots, *edges, *marks), _MARGIN if dots else 0.0)
 
 
 def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
     if dots := [layer.y for layer in layers if isinstance(layer, Dots)]:
-        return _range(_finite(*dots), _MARGIN)
+        return padded(_finite(*dots), _MARGIN)
     heights = (layer.heights for layer in layers if isinstance(layer, Bars))
     ends = (np.array((layer.low, layer.high)) for layer in layers if isinstance(layer, Band))
     found = _finite(np.zeros(1), *heights, *ends)
@@ -356,10 +345,6 @@ def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
 def _finite(*values: NDArray[np.number]) -> NDArray[np.float64]:
     together: NDArray[np.float64] = np.concatenate([np.zeros(0), *values])
     return together[np.isfinite(together)]
-
-
-def _range(found: NDArray[np.float64], margin: float) -> tuple[float, float]:
-    return padded(float(found.min(initial=np.inf)), float(found.max(initial=-np.inf)), margin)
 
 
 def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
@@ -496,7 +481,7 @@ class Chart(Plot):
         top = legend + MEDIUM + above
         numbers = line + SMALL if self._titles[0] else MEDIUM
         height = max(10.0, size.height() - top - numbers - below)
-        shown = labelled(up, height, _TICK_HEIGHT) if self._titles[1] else ()
+        shown = ticks(up, height, _TICK_HEIGHT) if self._titles[1] else ()
         left = max((metrics.horizontalAdvance(each) + SMALL + MEDIUM for _, each in shown), default=0.0)
         box = QRectF(left, top, max(10.0, size.width() - left - (_RIGHT if shown else 0.0)), height)
         return Frame(box, range_across(self.layers), up, self._titles)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.comparison import JudgedQuery, judged_queries
 from cfbatch_gui.core.evaluation.joining import Run, read_run
@@ -18,23 +17,11 @@ from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import ResultsPage, Version, nothing_yet
+from cfbatch_gui.ui.results.results_page import ResultsPage, Version
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
-from cfbatch_gui.ui.widgets import (
-    Card,
-    Flow,
-    Label,
-    LabelGrid,
-    LinkButton,
-    MaybeEmpty,
-    NoticeBar,
-    Sentence,
-    boxed,
-    column,
-    row,
-)
+from cfbatch_gui.ui.widgets import Card, Flow, Label, LabelGrid, LinkButton, NoticeBar, Sentence, boxed, column, row
 from cfbatch_gui.words import figures, quality
 from cfbatch_gui.words.languages import said, tr
 
@@ -74,11 +61,10 @@ _CARD = (20, MEDIUM, 20, MEDIUM)
 
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
     return (
-        Column(tr("Query"), lambda query: query.text, key="query", stretch=True),
+        Column(tr("Query"), lambda query: query.text, stretch=True),
         ScoreColumn(
             name,
             lambda query: query.value,
-            key="value",
             width=190,
             least=130,
             bar=lambda query: query.value,
@@ -88,19 +74,17 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
             tr("Judged"),
             lambda query: query.judged / query.top if query.top else 1.0,
             text=lambda query: tr("{n} of {all}").format(n=query.judged, all=query.top),
-            key="judged",
             copies_text=True,
             width=84,
             colour=lambda query: "text" if query.judged == query.top else "attention",
         ),
-        Column(tr("Best text"), lambda query: query.best, key="best", stretch=True),
+        Column(tr("Best text"), lambda query: query.best, stretch=True),
         NumberColumn(
             tr("Its rank"),
             lambda query: query.best_rank or None,
-            key="rank",
             width=92,
         ),
-        Column(tr("ID"), lambda query: query.id, key="id", width=90, hidden=True),
+        Column(tr("ID"), lambda query: query.id, width=90, hidden=True),
     )
 
 
@@ -139,26 +123,20 @@ class QualityView(ResultsPage[Quality | None]):
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "list-ordered")
-        self.judge_link = LinkButton(self.tr("Judge them"), on_click=self._judge)
-        self.more_link = LinkButton(self.tr("More measures"), on_click=self._show_more)
-        self.mean = FigureCard("", LinkButton(self.tr("What is this?"), on_click=self.quality_help_wanted.emit))
-        self.judged = FigureCard(self.tr("Judged among the first ten"), self.judge_link)
-        self.first = FigureCard(self.tr("First relevant text"), self.more_link)
+        self.judge_link = LinkButton(tr("Judge them"), on_click=self._judge)
+        self.more_link = LinkButton(tr("More measures"), on_click=self._show_more)
+        self.mean = FigureCard("", LinkButton(tr("What is this?"), on_click=self.quality_help_wanted.emit))
+        self.judged = FigureCard(tr("Judged among the first ten"), self.judge_link)
+        self.first = FigureCard(tr("First relevant text"), self.more_link)
         self.measures = LabelGrid("body", "strong", "quiet", stretches=(0, 0, 1), gap=LARGE, wrapped=2)
         self._measures_card = Card(self.measures, inset=True, margins=_CARD)
         self._measures_card.hide()
-        self.table = TableView("quality", self.tr("Queries, the worst first"))
+        self.table = TableView("quality", tr("Queries, the worst first"))
         self.rows: Rows[JudgedQuery] = Rows(())
         self.partial_bar = NoticeBar("", "attention")
-        self.content = MaybeEmpty("list-ordered", self._laid_out())
-        self.content.empty.pressed.connect(self._judge)
-        self._trouble = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
-        self.lay_out(boxed(column(self._trouble, (self.content, 1), gap=0)))
-
-    def _laid_out(self) -> QWidget:
         cards = row((self.mean, 4), (self.judged, 3), (self.first, 3), gap=MEDIUM)
-        above = column(cards, self._measures_card, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, SMALL))
-        return boxed(column(above, (self.table, 1), gap=0))
+        top = column(cards, self._measures_card, gap=MEDIUM, margins=(WIDE, 0, WIDE, SMALL))
+        self.lay_out(boxed(column(top, (self.table, 1), gap=0)), column(self.partial_bar))
 
     def version(self, job: Job) -> Version:
         return (*super().version(job), self.program.judgements.size())
@@ -169,7 +147,7 @@ class QualityView(ResultsPage[Quality | None]):
         if job is None or not chosen:
             return ()
         items = Rankings(self.program.folder(job.id)).items_of(chosen)
-        return row_choices((self.tr("this query") if len(chosen) == 1 else self.tr("selected queries"), items))
+        return row_choices((tr("this query") if len(chosen) == 1 else tr("selected queries"), items))
 
     # Reading
 
@@ -195,34 +173,32 @@ class QualityView(ResultsPage[Quality | None]):
 
     # Showing
 
-    async def show_read(self, job: Job, found: Quality | None) -> None:
-        if found is None:
-            self.stack.show_sentence(nothing_yet(job))
+    async def show_read(self, job: Job, read: Quality | None) -> None:
+        if read is None:
+            self.say_nothing_yet(job)
             return
-        evaluation = found.evaluation
-        self._show_trouble(found)
-        self.foot.set_line(foot_words(found))
-        self.stack.show_content()
-        if evaluation is not None:
-            self._show_figures(found, evaluation)
-            self.content.show_content()
+        self._show_trouble(read)
+        self.foot.set_line(foot_words(read))
+        if read.evaluation is not None:
+            self._show_figures(read, read.evaluation)
+            self.stack.show_content()
             return
-        question = self.tr(
+        question = tr(
             "How good is this ranking? Nobody has judged its texts yet. Judge the first few of each query: one text"
             " at a time, with one key each."
         )
-        self.content.show_sentence(question, self.tr("Judge its texts…"))
+        self.say(question, tr("Judge its texts…"), self._judge)
 
     def _show_trouble(self, found: Quality) -> None:
         trouble, unusable = trouble_words(found), found.run.unusable
         self.partial_bar.clear_links()
         if unusable is not None and (grades := quality.proposed_grades(unusable)):
-            offer = self.tr("Use as grades: {grades}").format(grades=grades)
+            offer = tr("Use as grades: {grades}").format(grades=grades)
             self.partial_bar.add_link(offer, partial(self._use_grades, dict(unusable.proposal)))
         if found.has_chosen_grades:
-            self.partial_bar.add_link(self.tr("Read labels as whole numbers again"), partial(self._use_grades, {}))
+            self.partial_bar.add_link(tr("Read labels as whole numbers again"), partial(self._use_grades, {}))
         self.partial_bar.set_text(trouble, "attention" if unusable or found.run.is_partial else "info")
-        self._trouble.setVisible(bool(trouble))
+        self.partial_bar.setVisible(bool(trouble))
 
     def _use_grades(self, grades: dict[str, int]) -> None:
         self.tasks.start("grades", self._keep_grades(grades))
@@ -238,25 +214,25 @@ class QualityView(ResultsPage[Quality | None]):
         (measures,) = evaluation.runs
         name, mean = next(iter(measures.means.items()))
         queries, interval = len(evaluation.queries), ""
-        pattern = self.tr("{name}, {n} query") if queries == 1 else self.tr("{name}, mean of {n} queries")
+        pattern = tr("{name}, {n} query") if queries == 1 else tr("{name}, mean of {n} queries")
         self.mean.title.setText(pattern.format(name=name, n=figures.number(queries)))
         if evaluation.measures_nothing:
-            self.mean.show_figure("–", "", self.tr("Every candidate has the same grade."))
+            self.mean.show_figure("–", "", tr("Every candidate has the same grade."))
         else:
             if found.interval is not None:
                 low, high = (figures.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
-                interval = self.tr("95% between {low} and {high}").format(low=low, high=high)
-            about = self.tr("How close the order is to the best there could be, which is 1.")
+                interval = tr("95% between {low} and {high}").format(low=low, high=high)
+            about = tr("How close the order is to the best there could be, which is 1.")
             self.mean.show_figure(figures.local_signs(mean.text()), interval, about)
         missing = int(measures.top.sum() - measures.judged_top.sum())
-        about = self.tr("All of them are judged.")
+        about = tr("All of them are judged.")
         if missing:
             about = figures.plural(missing, "{n} text is not judged yet.", "{n} texts are not judged yet.")
-        few = self.tr("not to be relied upon") if measures.judged_share < ENOUGH_JUDGED else ""
+        few = tr("not to be relied upon") if measures.judged_share < ENOUGH_JUDGED else ""
         self.judged.show_figure(figures.percent(measures.judged_share), few, about, linked=missing > 0)
         ranks = measures.first_relevant[measures.first_relevant > 0]
-        figure, beside = (figures.number(ranks.mean(), ".1f"), self.tr("rank, on average")) if len(ranks) else ("–", "")
-        about = self.tr("At rank 1 for {n} of {all} queries.").format(
+        figure, beside = (figures.number(ranks.mean(), ".1f"), tr("rank, on average")) if len(ranks) else ("–", "")
+        about = tr("At rank 1 for {n} of {all} queries.").format(
             n=figures.number(int((ranks == 1).sum())), all=figures.number(len(measures.first_relevant))
         )
         self.first.show_figure(figure, beside, about)
@@ -267,7 +243,7 @@ class QualityView(ResultsPage[Quality | None]):
     def _show_more(self) -> None:
         shown = self._measures_card.isHidden()
         self._measures_card.setVisible(shown)
-        self.more_link.setText(self.tr("Fewer measures") if shown else self.tr("More measures"))
+        self.more_link.setText(tr("Fewer measures") if shown else tr("More measures"))
 
     def _judge(self) -> None:
         if self.shown is not None:

@@ -24,8 +24,8 @@ from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, PlotData, St
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results import results_page
 from cfbatch_gui.ui.results.results_page import below
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, Rows, TableView
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets import boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel

@@ -25,8 +25,8 @@ from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import PagedRows, TableView
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, PagedRows, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import boxed, column, line, row

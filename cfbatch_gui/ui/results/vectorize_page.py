@@ -184,7 +184,7 @@ class SearchPanel(Card):
         self.sentence.textChanged.connect(self.show_possible)
         self.button = PrimaryButton(tr("Search"), on_click=search)
         self.sentence.returnPressed.connect(self.button.click)
-        self.found: Rows[Hit] = Rows(_hit_columns(), key=lambda each: each.id, parent=self, sortable=False)
+        self.found: Rows[Hit] = Rows(_hit_columns(), key=lambda each: each.id, parent=self)
         title = tr("Found in the index")
         self.table = TableView("vectorize/found", title, self.found, inset=True)
         self._found_or_not = MaybeEmpty("search", self.table)
@@ -226,15 +226,13 @@ def _hit_columns() -> tuple[Column[Hit], ...]:
         ScoreColumn(
             tr("Score"),
             lambda hit: hit.score,
-            key="score",
             width=90,
             tip=tr("As the index computes it, by its own metric."),
         ),
-        Column(tr("ID"), lambda hit: hit.id, key="id", width=110, least=60),
+        Column(tr("ID"), lambda hit: hit.id, width=110, least=60),
         Column(
             tr("Text"),
             lambda hit: hit.text,
-            key="text",
             stretch=True,
             text=lambda hit: other if hit.text is None else hit.text,
             colour=lambda hit: "quiet" if hit.text is None else "text",

@@ -26,8 +26,8 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results import results_page
 from cfbatch_gui.ui.results.results_page import TextList, VectorPage, id_column, labelled, row_column, text_column
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, ScoreColumn
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, PagedRows, Rows, TableView
+from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, PagedRows, Rows, ScoreColumn
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.words import figures

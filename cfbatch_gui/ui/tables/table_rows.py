@@ -43,7 +43,6 @@ class Column(Generic[R]):
     title: str
     value: Callable[[R], Any]
     show: Callable[[Any], str] = str
-    key: str = ""
     align: Align = "left"
     icon: Callable[[R], tuple[str, str] | None] | None = None
     bar: Callable[[R], float | None] | None = None
@@ -60,10 +59,6 @@ class Column(Generic[R]):
     is_searched: bool = False  # by the search of its page, whose finds are marked
     copies_text: bool = False  # where the number that it sorts by is none that a spreadsheet could use
 
-    @property
-    def name(self) -> str:
-        return self.key or self.title
-
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn(Column[R]):
@@ -77,11 +72,9 @@ class ScoreColumn(NumberColumn[R]):
 
 
 class ColumnRows(QAbstractTableModel, Generic[R]):
-    """With `sortable` False no column sorts."""
-
-    def __init__(self, columns: Sequence[Column[R]], parent: QObject | None = None, *, sortable: bool = True) -> None:
+    def __init__(self, columns: Sequence[Column[R]], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.columns = tuple(each if sortable else replace(each, sortable=False) for each in columns)
+        self.columns = tuple(columns)
 
     def row(self, index: int) -> R:
         raise NotImplementedError
@@ -138,10 +131,9 @@ class Rows(ColumnRows[R]):
         rows: Sequence[R] = (),
         *,
         key: Callable[[R], Hashable] | None = None,
-        sortable: bool = True,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(columns, parent, sortable=sortable)
+        super().__init__(columns, parent)
         self._rows: tuple[R, ...] = tuple(rows)
         self._key = key
         self._sorted_by: tuple[int, bool] | None = None  # column, descending
@@ -152,14 +144,6 @@ class Rows(ColumnRows[R]):
 
     def row(self, index: int) -> R:
         return self._rows[int(self._order[index])]
-
-    def index_of(self, row: R) -> int:
-        """The index of a row in the current order, -1 when absent; compared by key, else by identity."""
-        for index, at in enumerate(self._order):
-            each = self._rows[at]
-            if each is row or (self._key is not None and self._key(each) == self._key(row)):
-                return index
-        return -1
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._rows)
@@ -220,7 +204,7 @@ class PagedRows(ColumnRows[R]):
         fetch: Callable[[int, int], Sequence[R]],
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(columns, parent, sortable=False)
+        super().__init__([replace(each, sortable=False) for each in columns], parent)
         self._count = count
         self._page = lru_cache(_PAGES_KEPT)(lambda start: fetch(start, min(start + _PAGE, self._count)))
 

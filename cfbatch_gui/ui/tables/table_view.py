@@ -15,7 +15,7 @@ from cfbatch_gui.ui import icons
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
-from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, PagedRows, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
@@ -23,13 +23,6 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import tr
 
 MOST_ROWS_TO_COPY = 100_000
-
-
-def as_tsv(cells: list[list[str]]) -> str:
-    """Tab-separated text as spreadsheets paste it."""
-    lines = io.StringIO()
-    csv.writer(lines, dialect="excel-tab", lineterminator="\n").writerows(cells)
-    return lines.getvalue().removesuffix("\n")
 
 
 HEADER_HEIGHT = 34
@@ -71,7 +64,6 @@ class Header(QHeaderView):
 _LEAST_ROWS = 2
 _ROUNDING = 2  # pixels; a text may be some part of one wider than its whole number, and is cut then
 _LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
-__all__ = ["Column", "PagedRows", "Rows", "TableView"]
 
 
 class TableView(QTableView):
@@ -200,8 +192,11 @@ class TableView(QTableView):
         shown = [header.logicalIndex(at) for at in range(header.count())]
         shown = [section for section in shown if not self.isColumnHidden(section)]
         titles = [self.columns()[section].title for section in shown]
-        cells = [titles, *([model.copied(row, section) for section in shown] for row in self.selected_rows())]
-        QtGui.QGuiApplication.clipboard().setText(as_tsv(cells))
+        lines = io.StringIO()
+        writer = csv.writer(lines, dialect="excel-tab", lineterminator="\n")
+        writer.writerow(titles)
+        writer.writerows([model.copied(row, section) for section in shown] for row in self.selected_rows())
+        QtGui.QGuiApplication.clipboard().setText(lines.getvalue().removesuffix("\n"))
 
     def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusInEvent(event)

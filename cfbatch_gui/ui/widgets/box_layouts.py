@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFormLayout,
@@ -250,47 +249,32 @@ class Roomy(QScrollArea):
         super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
         content.setProperty("kind", "page")
-        self.setWidget(content)
-        content.installEventFilter(self)
-        if isinstance(content, QStackedWidget):
-            content.currentChanged.connect(self._fit)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.widget() and event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Show):
-            self._fit()
-        return super().eventFilter(watched, event)
+        self.setWidget(_Least(content))
 
     def minimumSizeHint(self) -> QSize:
         side = 2 * self.horizontalScrollBar().sizeHint().height()
         return QSize(side, side)
 
-    def _fit(self) -> None:
-        room = self.maximumViewportSize()
-        wanted = self._wanted(room)
-        if wanted.height() > room.height():
-            room.setWidth(room.width() - self.verticalScrollBar().sizeHint().width())
-            wanted = self._wanted(room)
-        if wanted.width() > room.width():
-            room.setHeight(room.height() - self.horizontalScrollBar().sizeHint().height())
-            wanted = self._wanted(room)
-        if (content := self.widget()) is not None:
-            content.resize(wanted)
 
-    def _layout(self) -> QLayout | None:
-        content = self.widget()
-        page = content.currentWidget() if isinstance(content, QStackedWidget) else content
-        return page.layout() if page is not None else None
+class _Least(QWidget):
+    """Wants only the least height of its content, where a scroll area asks for the usual one."""
 
-    def _wanted(self, room: QSize) -> QSize:
-        layout = self._layout()
-        if layout is None:
-            return room
-        least = layout.totalMinimumSize()
-        width = max(room.width(), least.width())
-        height = layout.totalMinimumHeightForWidth(width) if layout.hasHeightForWidth() else least.height()
-        return QSize(width, max(room.height(), height))
+    def __init__(self, content: QWidget) -> None:
+        super().__init__()
+        self.setProperty("kind", "page")
+        self._content = content
+        self.setLayout(column(content, gap=0))
+
+    def minimumSizeHint(self) -> QSize:
+        layout = self._page().layout()
+        return layout.totalMinimumSize() if layout is not None else super().minimumSizeHint()
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self._page().layout()
+        return layout.totalMinimumHeightForWidth(width) if layout is not None else 0
+
+    def _page(self) -> QWidget:
+        page = self._content.currentWidget() if isinstance(self._content, QStackedWidget) else None
+        return page or self._content

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState, account_progress
@@ -98,9 +98,6 @@ def _call(name: str, *arguments: Any) -> Any:
     return new_method_call(DBusAddress(_PATH, bus_name=_SERVER, interface=_SERVER), name, *arguments)
 
 
-_TOGETHER = 700  # milliseconds; jobs that end within this time are announced in one notice
-
-
 class Announcements(QObject):
     """What happens to jobs, for a screen reader and on the desktop: on Linux over the session bus, else by the tray.
 
@@ -116,9 +113,6 @@ class Announcements(QObject):
         self.bus = NotificationBus(self.opened.emit)
         self._tray: QSystemTrayIcon | None = None
         self._last = ""
-        self._waiting: dict[str, Job] = {}  # to be told together, the newest state of each job alone
-        self._together = QTimer(self, singleShot=True, interval=_TOGETHER)
-        self._together.timeout.connect(self._show)
 
     def begin(self, jobs: Iterable[Job]) -> None:
         self._known = {job.id: (job.state, _is_with_account(job)) for job in jobs}
@@ -133,11 +127,6 @@ class Announcements(QObject):
         if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
             self._tray = QSystemTrayIcon(QApplication.windowIcon(), self)
             self._tray.messageClicked.connect(lambda: self.opened.emit(self._last))
-
-    def close(self) -> None:
-        if self._together.isActive():
-            self._together.stop()
-            self._show()
 
     def job_changed(self, job: Job) -> None:
         """Tell what changed, unless it is being looked at or is the user's own doing."""
@@ -154,30 +143,13 @@ class Announcements(QObject):
     def _tell_desktop(self, job: Job) -> None:
         is_looked_at = self._window.isActiveWindow() and self._window.library.opened_job() == job.id
         is_by_user = job.state is JobState.PAUSED and job.paused_because in STOPPED
-        if self._program.settings.system_notices and not is_looked_at and not is_by_user:
-            self._waiting.pop(job.id, None)
-            self._waiting[job.id] = job
-            self._together.start()
-
-    def _show(self) -> None:
-        waiting, self._waiting = list(self._waiting.values()), {}
-        if not waiting:
+        if not self._program.settings.system_notices or is_looked_at or is_by_user:
             return
-        first = next((job for job in waiting if job.state is not JobState.DONE), waiting[0])
-        text = self._words(waiting)
-        self._last = first.id
-        if self.bus.show(first.id, self.tr("CF Batch"), text, action=self.tr("Open")):
-            return
-        if self._tray is not None:
+        pattern = self.tr("“{name}” is finished.") if job.state is JobState.DONE else self.tr("“{name}” needs you.")
+        text, self._last = pattern.format(name=job.name), job.id
+        if not self.bus.show(job.id, self.tr("CF Batch"), text, action=self.tr("Open")) and self._tray is not None:
             self._tray.show()
             self._tray.showMessage(self.tr("CF Batch"), text, QApplication.windowIcon())
-
-    def _words(self, waiting: list[Job]) -> str:
-        done = sum(job.state is JobState.DONE for job in waiting)
-        if len(waiting) == 1:
-            pattern = self.tr("“{name}” is finished.") if done else self.tr("“{name}” needs you.")
-            return pattern.format(name=waiting[0].name)
-        return self.tr("{done} finished, {others} need you.").format(done=done, others=len(waiting) - done)
 
 
 def _is_with_account(job: Job) -> bool:

@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -133,13 +134,10 @@ def heed_signals(close: Callable[[], object]) -> list[int]:
 log = logging.getLogger("cfbatch.crash")
 qt_log = logging.getLogger("qt")
 
-_LEVELS = {
-    QtMsgType.QtDebugMsg: logging.DEBUG,
-    QtMsgType.QtInfoMsg: logging.INFO,
-    QtMsgType.QtWarningMsg: logging.WARNING,
-    QtMsgType.QtCriticalMsg: logging.ERROR,
-    QtMsgType.QtFatalMsg: logging.CRITICAL,
-}
+
+def _write_of_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    usual = {QtMsgType.QtDebugMsg: logging.DEBUG, QtMsgType.QtInfoMsg: logging.INFO}
+    qt_log.log(usual.get(kind, logging.WARNING), "%s", message)
 
 
 class CrashHandler(QObject):
@@ -147,28 +145,15 @@ class CrashHandler(QObject):
 
     crashed = Signal(str)
 
-    def __init__(self, version: str = "") -> None:
-        super().__init__()
-        self._version = version
-        self._before: tuple[Any, Any, Any] | None = None
-
-    def install(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        if self._before is None:
-
-            def write(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
-                qt_log.log(_LEVELS.get(kind, logging.WARNING), "%s", message)
-
-            self._before = (sys.excepthook, threading.excepthook, qInstallMessageHandler(write))
-            sys.excepthook = self._hook
-            threading.excepthook = self._thread_hook
-        if loop is not None:
-            loop.set_exception_handler(self.loop_handler)
-
-    def uninstall(self) -> None:
-        if self._before is not None:
-            sys.excepthook, threading.excepthook, _ = self._before
-            qInstallMessageHandler(self._before[2])
-            self._before = None
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        before = sys.excepthook, threading.excepthook, qInstallMessageHandler(_write_of_qt)
+        sys.excepthook, threading.excepthook = self._hook, self._thread_hook
+        try:
+            yield
+        finally:
+            sys.excepthook, threading.excepthook, _ = before
+            qInstallMessageHandler(before[2])
 
     def loop_handler(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -179,20 +164,14 @@ class CrashHandler(QObject):
 
     def caught(self, error: BaseException, where: str = "") -> None:
         """Log an unexpected error and emit `crashed`; an interrupt, an exit and a cancelled task are no errors."""
-        if isinstance(error, (KeyboardInterrupt, SystemExit, asyncio.CancelledError)):
-            return
-        log.error("Unexpected error%s", f": {where}" if where else "", exc_info=error)
-        self.crashed.emit(self._details(error, where))
-
-    def _details(self, error: BaseException, where: str) -> str:
-        head = about_versions(self._version)
-        # Users copy the details to send them to others.
-        return redacted("\n".join(filter(None, (head, where, "".join(traceback.format_exception(error))))))
+        if not isinstance(error, (KeyboardInterrupt, SystemExit, asyncio.CancelledError)):
+            log.error("Unexpected error%s", f": {where}" if where else "", exc_info=error)
+            parts = (about_versions(), where, "".join(traceback.format_exception(error)))
+            self.crashed.emit(redacted("\n".join(filter(None, parts))))  # users send the details to others
 
     def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)
-            return
         self.caught(error)
 
     def _thread_hook(self, args: threading.ExceptHookArgs) -> None:
@@ -248,16 +227,17 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     while True:
         chosen = Settings.load(Paths(start.root).settings).language
         speak(app, load_language(chosen or language_of_system(environ, preferred_languages())))
-        status = loop.run(app, partial(_main, start, environ, theme, app))
+        crash = CrashHandler()
+        with crash.installed():
+            status = loop.run(app, partial(_main, start, environ, theme, app, crash))
         if status != _AGAIN:
             return status
         start = Start(start.root)
 
 
-async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QApplication) -> int:
+async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QApplication, crash: CrashHandler) -> int:
     logs.set_up(Paths(start.root))  # first: before this, warnings are written to standard error unformatted
-    crash = CrashHandler(__version__)
-    crash.install(asyncio.get_running_loop())
+    asyncio.get_running_loop().set_exception_handler(crash.loop_handler)
     listeners: list[Callable[[Job], None]] = []  # empty until there is a workspace
 
     def notify(job: Job) -> None:
@@ -290,7 +270,6 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
         await workspace.close()
         await program.close()
         workspace.window.finish()
-        crash.uninstall()
     if workspace.begins_again:
         return _AGAIN
     return 128 + signals[0] if signals else 0  # as shells report it
@@ -407,6 +386,6 @@ def say_failed_start(error: BaseException) -> int:
     put(sys.stderr, f"{words} {last}\n")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     if isinstance(app, QApplication):
-        details = redacted("\n".join((about_versions(__version__), *traceback.format_exception(error))))
+        details = redacted("\n".join((about_versions(), *traceback.format_exception(error))))
         loop.run(app, lambda: _say(words, details, why=last))
     return STATUS

@@ -1,9 +1,10 @@
 """The menu bar: every command with its key, and the dialogs that it opens; Job has what the open page offers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
 _ELSEWHERE = "cfbatch_gui.ui.jobs.elsewhere"
 _Key, _Role = QKeySequence.StandardKey, QAction.MenuRole
-Entry = tuple[str, QKeySequence.StandardKey | str, Callable[[], object]] | None
-"""Its text, key and command; None is a line between two of them."""
 
 
 class Menus(QObject):
@@ -36,70 +35,64 @@ class Menus(QObject):
         super().__init__(window)
         self._workspace, self._program, self._tasks = workspace, workspace.program, workspace.tasks
         self._help: HelpWindow | None = None
-        undos, new_jobs = workspace.notices.undos, workspace.new_jobs
-        file = self._menu(
-            tr("&File"),
-            (tr("New job"), _Key.New, new_jobs.start),
-            (tr("Open a file…"), _Key.Open, new_jobs.choose_file),
-            (tr("Add a job by its request ID…"), "Ctrl+Shift+N", self.attach),
-            None,
-            (tr("Export…"), "Ctrl+E", lambda: self.show_export(window.library.opened_job())),
-            (tr("Back up all jobs…"), "", self.back_up),
-            None,
-            (tr("Settings"), "Ctrl+,", workspace.show_connections),
-            (tr("Quit"), "Ctrl+Q", window.close),
-        )
-        _, _, self.by_request_id, _, self.export, _, _, preferences, leave = file.actions()
+        undos, new_jobs, action = workspace.notices.undos, workspace.new_jobs, self._action
+        self.by_request_id = action(tr("Add a job by its request ID…"), "Ctrl+Shift+N", self.attach)
+        self.export = action(tr("Export…"), "Ctrl+E", lambda: self.show_export(window.library.opened_job()))
         self.export.setEnabled(False)
-        window.pages.currentChanged.connect(self._show_for_developers)  # also when the settings are left
-        self._show_for_developers()
-        preferences.setMenuRole(_Role.PreferencesRole)
-        leave.setMenuRole(_Role.QuitRole)
-        edit = self._menu(
-            tr("&Edit"),
-            (tr("Undo"), _Key.Undo, undos.undo),
-            None,
-            (_with_key(tr("Copy"), _Key.Copy), "", partial(_do_in_focus, "copy")),
-            (tr("Paste"), _Key.Paste, self._paste),
-            (_with_key(tr("Select all"), _Key.SelectAll), "", partial(_do_in_focus, "selectAll")),
-            None,
-            (tr("Find in this page"), _Key.Find, self._find_in_page),
-            (tr("Find a job"), "Ctrl+Shift+F", lambda: self._find_in(window.library.find_field)),
-        )
-        self.undo = edit.actions()[0]
-        undos.changed.connect(self._show_undo)
-        self._show_undo()
-        self._job = self._menu(tr("&Job"))
+        self.undo = action(tr("Undo"), _Key.Undo, undos.undo)
+        self._job = QMenu(tr("&Job"), window)
         self._job.aboutToShow.connect(self._fill_job)
         self._job.setToolTipsVisible(True)  # a command that is not possible says why
+        file = (
+            action(tr("New job"), _Key.New, new_jobs.start),
+            action(tr("Open a file…"), _Key.Open, new_jobs.choose_file),
+            self.by_request_id,
+            None,
+            self.export,
+            action(tr("Back up all jobs…"), "", self.back_up),
+            None,
+            action(tr("Settings"), "Ctrl+,", workspace.show_connections, _Role.PreferencesRole),
+            action(tr("Quit"), "Ctrl+Q", window.close, _Role.QuitRole),
+        )
+        edit = (
+            self.undo,
+            None,
+            action(_with_key(tr("Copy"), _Key.Copy), "", partial(_do_in_focus, "copy")),
+            action(tr("Paste"), _Key.Paste, self._paste),
+            action(_with_key(tr("Select all"), _Key.SelectAll), "", partial(_do_in_focus, "selectAll")),
+            None,
+            action(tr("Find in this page"), _Key.Find, self._find_in_page),
+            action(tr("Find a job"), "Ctrl+Shift+F", partial(_find_in, window.library.find_field)),
+        )
+        view = (
+            action(tr("Notices"), "Ctrl+Shift+M", window.show_notices),
+            action(tr("What leaves this computer"), "", workspace.show_traffic),
+        )
+        about = (
+            action(tr("Help"), "F1", self.show_help),
+            action(tr("What is a score?"), "", partial(self.show_help, Topic.SCORES)),
+            action(tr("Shortcuts"), "Shift+F1", self.show_shortcuts),
+            None,
+            action(tr("The Batch API at Cloudflare"), "", partial(QDesktopServices.openUrl, QUrl(WEBSITE))),
+            action(tr("About CF Batch"), "", self.show_about, _Role.AboutRole),
+        )
+        self._add(tr("&File"), file)
+        self._add(tr("&Edit"), edit)
+        window.menuBar().addMenu(self._job)
+        self._add(tr("&View"), view)
+        self._add(tr("&Help"), about)
         # The menu Job has these by the page's own words; their keys work everywhere.
-        hidden = (
+        for text, keys, act in (
             (tr("Rename the job"), "F2", self._rename),
-            (
-                tr("Compare the ranking with another job"),
-                "Ctrl+Shift+C",
-                workspace.compare_opened,
-            ),
+            (tr("Compare the ranking with another job"), "Ctrl+Shift+C", workspace.compare_opened),
             (tr("Judge the texts of the ranking, or of the comparison"), "Ctrl+J", workspace.judge_shown),
             (tr("Open the menu"), "F10", self._open_first),
-        )
-        for text, keys, act in hidden:
-            window.addAction(self._action(text, keys, act))
-        self._menu(
-            tr("&View"),
-            (tr("Notices"), "Ctrl+Shift+M", window.show_notices),
-            (tr("What leaves this computer"), "", workspace.show_traffic),
-        )
-        menu = self._menu(
-            tr("&Help"),
-            (tr("Help"), "F1", self.show_help),
-            (tr("What is a score?"), "", partial(self.show_help, Topic.SCORES)),
-            (tr("Shortcuts"), "Shift+F1", self.show_shortcuts),
-            None,
-            (tr("The Batch API at Cloudflare"), "", partial(QDesktopServices.openUrl, QUrl(WEBSITE))),
-            (tr("About CF Batch"), "", self.show_about),
-        )
-        menu.actions()[-1].setMenuRole(_Role.AboutRole)
+        ):
+            window.addAction(action(text, keys, act))
+        undos.changed.connect(self._show_undo)
+        self._show_undo()
+        window.pages.currentChanged.connect(self._show_for_developers)  # also when the settings are left
+        self._show_for_developers()
 
     def show_export(self, job_id: str) -> None:
         self._workspace.begin_with("export", partial(self._export, job_id), "cfbatch_gui.ui.results.export_dialog")
@@ -120,25 +113,21 @@ class Menus(QObject):
         dialog.open()
 
     def attach(self) -> None:
-        self._workspace.begin_with("attach", self._attach, _ELSEWHERE)
-
-    def _attach(self) -> None:
-        from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
-
-        dialog = AttachDialog(self._program, self._window)
-        dialog.added.connect(self._workspace.open_new)
-        dialog.open()
+        self._open("AttachDialog", self._program, added=self._workspace.open_new)
 
     def show_account(self, connection_id: str = "") -> None:
-        show = partial(self._show_account, connection_id)
-        self._workspace.begin_with("account", show, _ELSEWHERE, parts=["elsewhere"])
+        self._open("AccountDialog", self._program, self._tasks, connection_id, opened=self._workspace.open_new)
 
-    def _show_account(self, connection_id: str) -> None:
-        from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
+    def _open(self, name: str, *arguments: object, **receivers: Callable[..., object]) -> None:
+        """Open a dialog about jobs that were begun elsewhere; `receivers` are named as its signals."""
 
-        dialog = AccountDialog(self._program, self._tasks, connection_id, self._window)
-        dialog.opened.connect(self._workspace.open_new)
-        dialog.open()
+        def show() -> None:
+            dialog = getattr(import_module(_ELSEWHERE), name)(*arguments, self._window)
+            for signal, receiver in receivers.items():
+                getattr(dialog, signal).connect(receiver)
+            dialog.open()
+
+        self._workspace.begin_with(name, show, _ELSEWHERE, parts=["elsewhere"])
 
     def show_about(self) -> None:
         AboutDialog(self._program, self._window).open()
@@ -188,18 +177,24 @@ class Menus(QObject):
         actions = (*(action for menu in menus for action in menu.actions()), *self._window.actions())
         ShortcutsDialog(actions, self._window).open()
 
-    def _menu(self, title: str, *entries: Entry) -> QMenu:
+    def _add(self, title: str, actions: Sequence[QAction | None]) -> None:
+        """Add a menu; None is a line between two entries."""
         menu = self._window.menuBar().addMenu(title)
-        for entry in entries:
-            if entry is None:
+        for each in actions:
+            if each is None:
                 menu.addSeparator()
             else:
-                menu.addAction(self._action(*entry))
-        return menu
+                menu.addAction(each)
 
-    def _action(self, text: str, keys: QKeySequence.StandardKey | str, on_chosen: Callable[[], object]) -> QAction:
+    def _action(
+        self,
+        text: str,
+        keys: QKeySequence.StandardKey | str,
+        on_chosen: Callable[[], object],
+        role: QAction.MenuRole = _Role.NoRole,  # macOS would move what begins with words such as "Settings"
+    ) -> QAction:
         action = QAction(text, self._window)
-        action.setMenuRole(_Role.NoRole)  # macOS would move what begins with words such as "Settings"
+        action.setMenuRole(role)
         action.setShortcut(QKeySequence(keys))
         action.triggered.connect(lambda _checked=False: on_chosen())
         return action
@@ -242,11 +237,7 @@ class Menus(QObject):
         fields = self._window.pages.findChildren(SearchField)
         field = next((each for each in fields if each.isVisible() and each.isEnabled()), None)
         if field is not None:
-            self._find_in(field)
-
-    def _find_in(self, field: SearchField) -> None:
-        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        field.selectAll()
+            _find_in(field)
 
     def _paste(self) -> None:
         focused = QApplication.focusWidget()
@@ -254,6 +245,11 @@ class Menus(QObject):
             focused.paste()
         else:
             self._workspace.paste_into_page()
+
+
+def _find_in(field: SearchField) -> None:
+    field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    field.selectAll()
 
 
 def _with_key(text: str, key: QKeySequence.StandardKey) -> str:

@@ -121,7 +121,6 @@ class Workspace:
         """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
-        self.announcements.close()
         await close_all(self.window)
 
     def take(self, request: Request) -> None:
@@ -456,7 +455,7 @@ class Workspace:
 
     async def _tell_of_data_folder(self) -> None:
         """Show what was found damaged, and ask what only the user knows."""
-        for sentence in (*self.program.damage, *await self.program.check_books()):
+        for sentence in (*self.program.damage, *await self.program.lost_recipes()):
             self.notices.show_notice(said(sentence), "attention")
         if self.program.store.holds_back:
             self._ask_about_folder()

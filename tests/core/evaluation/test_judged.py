@@ -1,6 +1,7 @@
 """Measures on screen, by labels or a book, are those of the exported run and qrels by the rules of trec_eval."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from math import log2
 from pathlib import Path
@@ -18,6 +19,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.files import Form, JobSubjects, write_judgements
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.results.labels import NO_LABEL
 from tests.core.evaluation.generated import exported, generated_table, run_of, run_of_table, scored
@@ -129,39 +131,47 @@ def trec_eval(run: dict[str, float], judged: dict[str, int]) -> dict[str, float]
     }
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_measures_are_those_of_the_exported_run_and_qrels(seed: int, tmp_path: Path) -> None:
+def judged_at_random(run: Run, random: np.random.Generator) -> Iterator[Judgement]:
+    """Of half the pairs by text or by id, of any source; and of documents that the run has not."""
+    texts = run.texts(range(len(run.table)))
+    for time, index in enumerate(random.choice(len(run.table), len(run.table) // 2).tolist()):
+        document = Subject("", texts[index].text) if random.random() < 0.6 else Subject(texts[index].id)
+        if document.key != ("", ""):
+            source = Source(int(random.integers(1, 5)))
+            query = Subject("", f"q{int(run.table.queries[index]) - 1}")
+            yield Judgement(query, document, int(random.integers(-1, 4)), source.name, source, float(time))
+    for query, document in ((Subject("", "q0"), Subject("", "in no job")), (Subject("", "q1"), Subject("nowhere"))):
+        yield Judgement(query, document, 3, "me", Source.PERSON, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_measures_by_labels_and_a_book_are_those_of_the_exported_run_and_judgements(
+    seed: int, book: Book, tmp_path: Path
+) -> None:
     table = generated_table(seed, tmp_path / "job")
-    found = measured(run_of_table(table))
-    run, qrels = exported(table, tmp_path)
-    assert len(found.queries) == len(qrels)
-    theirs = [trec_eval(run.get(query, {}), judged) for query, judged in qrels.items()]
-    for name in theirs[0]:
-        expected = [each[name] for each in theirs]
-        assert found.runs[0].values[name] == pytest.approx(expected, abs=1e-12), name
-        mean = found.runs[0].means[name]
-        assert mean.value == pytest.approx(sum(expected) / len(expected), abs=1e-12)
+    run = run_of_table(table)
+    ranked, qrels = exported(table, tmp_path)
+    if seed >= 4:
+        book.add(list(judged_at_random(run, np.random.default_rng(seed))))
+        labels = label_judgements(run, time=0.0)
+        write_judgements(book, tmp_path / "file", Form.TREC, JobSubjects(table.folder), labels=labels)
+        qrels = {}
+        for line in (tmp_path / "file").read_text("utf-8").splitlines():
+            query, _, document, grade = line.split()
+            qrels.setdefault(query, {})[document] = int(grade)
+    found = measured(run, book=book)
+    (measures,) = found.runs
+    names = [f"q{query.number}" for query in found.queries]
+    theirs = {query: trec_eval(ranked.get(query, {}), judged) for query, judged in qrels.items()}
+    for name in ("nDCG@10", "RR", "AP", "R@10", "P@10"):
+        expected = {query: each[name] for query, each in theirs.items()}
+        assert dict(zip(names, measures.values[name], strict=True)) == pytest.approx(expected, abs=1e-12), name
+        mean = measures.means[name]
+        assert mean.value == pytest.approx(sum(expected.values()) / len(expected), abs=1e-12)
         assert mean.lowest - 1e-12 <= mean.value <= mean.highest + 1e-12
-    judged_top = [
-        sum(document in judged for document in sorted(run.get(query, {}), key=run[query].__getitem__)[::-1][:K])
-        if query in run
-        else 0
-        for query, judged in qrels.items()
-    ]
-    assert found.runs[0].judged_top.tolist() == judged_top
-
-
-def test_a_document_listed_twice_counts_once_by_its_best_rank(tmp_path: Path) -> None:
-    pairs = [
-        Pair("q", "first", 0.9, id="A", label="1"),
-        Pair("q", "first", 0.8, id="A", label="1"),
-        Pair("q", "second", 0.7, id="B", label="0"),
-        Pair("q", "third", 0.6, id="C", label="1"),
-    ]
-    found = measured(run_of_table(Table(tmp_path / "job").rank(pairs)))
-    assert found.runs[0].repeated == 1
-    assert found.runs[0].means["AP"].value == pytest.approx((1 + 2 / 3) / 2)
-    assert (found.judged, found.relevant) == (3, 2)
+    for query, count in zip(names, measures.judged_top.tolist(), strict=True):
+        first = sorted(ranked.get(query, {}), key=ranked.get(query, {}).__getitem__)[::-1][:K]
+        assert count == sum(document in qrels[query] for document in first)
 
 
 def test_equal_scores_of_other_grades_leave_a_range(tmp_path: Path) -> None:

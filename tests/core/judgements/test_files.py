@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ExportError, InputError
-from cfbatch_gui.core.evaluation.joining import label_judgements, read_run
-from cfbatch_gui.core.evaluation.judged import BookGrades, measure
+from cfbatch_gui.core.evaluation.joining import read_run
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.files import (
     Form,
@@ -25,8 +23,7 @@ from cfbatch_gui.core.judgements.files import (
     write_judgements,
 )
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
-from tests.core.evaluation.generated import exported, generated_table
-from tests.core.evaluation.test_judged import trec_eval
+from tests.core.evaluation.generated import generated_table
 from tests.core.results.folders import Pair, Table
 
 NASTY = (
@@ -123,39 +120,6 @@ def test_ids_of_a_job_are_its_texts_and_fit_its_exported_run(
     done = take_in(other, tmp_path / "file", job)
     assert (done.matched, done.unmatched) == (done.read, 0)
     assert verdicts_of(other) == verdicts_of(book)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_measures_by_book_and_labels_are_those_of_the_exported_run_and_judgements(
-    seed: int, book: Book, tmp_path: Path
-) -> None:
-    table = generated_table(seed, tmp_path / "job")
-    run = read_run(table.folder, table.job())
-    random = np.random.default_rng(seed)
-    texts = run.texts(range(len(run.table)))
-    for time, index in enumerate(random.choice(len(run.table), len(run.table) // 2).tolist()):
-        known_by = Subject("", texts[index].text) if random.random() < 0.6 else Subject(texts[index].id)
-        if known_by.id or known_by.text:
-            source = Source(int(random.integers(1, 5)))
-            query = Subject("", f"q{int(run.table.queries[index]) - 1}")
-            book.add([Judgement(query, known_by, int(random.integers(-1, 4)), source.name, source, float(time))])
-    book.add([Judgement(Subject("", "q0"), Subject("", "in no job"), 3, "me", Source.PERSON, 1.0)])
-    book.add([Judgement(Subject("", "q1"), Subject("nowhere"), 2, "me", Source.PERSON, 1.0)])
-    file = tmp_path / "file"
-    labels = label_judgements(run, time=0.0)
-    write_judgements(book, file, Form.TREC, JobSubjects(table.folder), labels=labels)
-    ranked, _ = exported(table, tmp_path)
-    judged: dict[str, dict[str, int]] = {}
-    for line in file.read_text("utf-8").splitlines():
-        query_id, _, document, grade = line.split()
-        judged.setdefault(query_id, {})[document] = int(grade)
-    found = measure(run, book=BookGrades.read(book))
-    assert found is not None
-    theirs = {query: trec_eval(ranked.get(query, {}), grades) for query, grades in judged.items()}
-    assert len(found.queries) == len(theirs)
-    for name in ("nDCG@10", "RR", "AP", "R@10", "P@10"):
-        ours = dict(zip((f"q{query.number}" for query in found.queries), found.runs[0].values[name], strict=True))
-        assert ours == pytest.approx({query: each[name] for query, each in theirs.items()}), name
 
 
 def test_lines_about_other_texts_are_counted_and_kept(book: Book, tmp_path: Path) -> None:
