@@ -81,14 +81,13 @@ class JobActions:
         text = tr("Tags…") if is_one else figures.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
         add_action(menu, text, lambda: self.tag(*ids), "tag")
         put_away = [job.id for job in jobs if job.is_sent and not job.archived]
-        if archived := put_away or [job.id for job in jobs if job.archived]:
-            text = tr("Archive") if put_away else tr("Take out of the archive")
-            if not is_one and put_away:
-                text = figures.plural(len(archived), "Archive {n} job", "Archive {n} jobs")
-            elif not is_one:
-                text = figures.plural(
-                    len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive"
-                )
+        archived = [job.id for job in jobs if job.archived]
+        if put_away:
+            text = figures.plural(len(put_away), "Archive {n} job", "Archive {n} jobs")
+            add_action(menu, tr("Archive") if is_one else text, lambda: self.archive(*put_away), "archive")
+        elif archived:
+            text = figures.plural(len(archived), "Take {n} job out of the archive", "Take {n} jobs out of the archive")
+            text = tr("Take out of the archive") if is_one else text
             add_action(menu, text, lambda: self.archive(*archived), "archive")
         menu.addSeparator()
         text = tr("Delete") if is_one else figures.plural(len(ids), "Delete {n} job", "Delete {n} jobs")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.results.exports import Exported
+from cfbatch_gui.core.results.exports import Exported, ExportOptions
 from tests.core.results.folders import Table
 from tests.interop.conftest import DIMENSION, IDS, TEXTS, THERE, vectors_of
 
@@ -190,7 +190,7 @@ def test_openais_lines(embedded: Table, tmp_path: Path) -> None:
 def test_excel_in_libreoffice(embedded: Table, tmp_path: Path) -> None:
     from tests.interop.libreoffice import as_csv
 
-    written(embedded, tmp_path / "out.xlsx", "xlsx")
+    embedded.export(tmp_path / "out.xlsx", options=ExportOptions(has_numbers=True))
     rows = as_csv(tmp_path / "out.xlsx", tmp_path / "office")[1:]
     assert [row[0] for row in rows] == IDS
     numbers = np.array([row[4:] for row in rows]).astype(np.float32)

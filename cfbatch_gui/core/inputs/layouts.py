@@ -266,14 +266,20 @@ _SAID = {
 }
 
 
+def describe_layout(mapping: Mapping) -> str:
+    """The layout as a sentence without its full stop."""
+    if mapping.layout is Layout.TEXTS:
+        return message("each_row_is_one_text")
+    return _SAID.get(mapping.layout) or message("each_row_is_query_contexts_n", n=len(_contexts(mapping.roles)))
+
+
 def describe(mapping: Mapping, queries: int, texts: int) -> str:
     """The layout and the counts as a sentence; `texts` are pairs in a ranking, `queries` distinct queries."""
     if mapping.layout is Layout.TEXTS:
         return message("each_row_is_one_text_n", n=texts)
-    start = _SAID.get(mapping.layout) or message("each_row_is_query_contexts_n", n=len(_contexts(mapping.roles)))
     return message(
         "layout_queries_contexts",
-        layout=start,
+        layout=describe_layout(mapping),
         queries=message("n_queries", n=queries),
         contexts=message("n_contexts", n=texts),
     )

@@ -320,7 +320,7 @@ def encoding_doubts(folder: JobFolder, files: Iterable[tuple[str, ReadOptions]])
         if options.is_encoding_guessed and options.encoding and options.other_encodings:
             with folder.open(read_only=True) as database:
                 texts = islice(_texts(database, number), _MOST_COMPARED)
-                readings = _readings(texts, options.encoding, options.other_encodings)
+                readings = readings_of(texts, options.encoding, options.other_encodings)
             if len(readings) > 1:
                 found.append(EncodingDoubt(number, name, readings))
     return tuple(found)
@@ -336,7 +336,8 @@ def _texts(database: sqlite3.Connection, file: int) -> Iterator[str]:
     return (text for (text,) in found)
 
 
-def _readings(texts: Iterable[str], guess: str, others: tuple[str, ...]) -> tuple[Reading, ...]:
+def readings_of(texts: Iterable[str], guess: str, others: Iterable[str]) -> tuple[Reading, ...]:
+    """The reading that was guessed, and those of the others in which a text differs."""
     read = [text.encode(guess, "ignore") for text in texts]  # without letters that are not the file's, as a template's
     differing = {
         codec: [data for data in read if data.decode(codec, "replace") != data.decode(guess, "replace")]

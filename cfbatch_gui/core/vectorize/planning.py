@@ -156,25 +156,13 @@ def _number(cell: str) -> int | float:
 
 ROWS_NAMED = 5  # rows that a problem names
 
-# What Vectorize would refuse of a row, and the most that it takes.
-_NO_ID: Final = (message("rows_without_id_n_choose_another"), 1)
-_REPEATED: Final = (
-    message("rows_id_earlier_row_n_choose"),
-    1,
-)
-_LONG_ID: Final = (
-    message("rows_id_more_than_most_bytes"),
-    MAX_VECTOR_ID_BYTES,
-)
-_LONG_NAMESPACE: Final = (
-    message("rows_namespace_more_than_most_bytes"),
-    MAX_NAMESPACE_BYTES,
-)
-_LARGE: Final = (
-    message("rows_more_than_most_bytes_metadata"),
-    MAX_METADATA_BYTES,
-)
 _Kind = tuple[Message, int]
+# What Vectorize would refuse of a row, and the most that it takes.
+_NO_ID: _Kind = message("rows_without_id_n_choose_another"), 1
+_REPEATED: _Kind = message("rows_id_earlier_row_n_choose"), 1
+_LONG_ID: _Kind = message("rows_id_more_than_most_bytes"), MAX_VECTOR_ID_BYTES
+_LONG_NAMESPACE: _Kind = message("rows_namespace_more_than_most_bytes"), MAX_NAMESPACE_BYTES
+_LARGE: _Kind = message("rows_more_than_most_bytes_metadata"), MAX_METADATA_BYTES
 
 
 def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tuple[tuple[str, ...], list[PushProblem]]:
@@ -182,9 +170,8 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
 
     Looks at no vector. Blocking. An exception of `progress` stops it. Raises DataError.
     """
-    keys = tuple(each.key for each in options.metadata)
-    filled, texts_only = set[str](), set(keys) if options.numbers_as_text else set[str]()
-    ids = set[str]()
+    keys = [each.key for each in options.metadata]
+    filled, texts_only, ids = set[str](), set(keys) if options.numbers_as_text else set[str](), set[str]()
     refused, counts, done = defaultdict[_Kind, list[PushRow]](list), Counter[_Kind](), 0
 
     def refuse(kind: _Kind, row: PushRow) -> None:
@@ -206,11 +193,9 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
             # Numbers are never longer than their cells with two quotation marks, so that this is the most it can be.
             if row.cells and len(rows.metadata(row, ())) > MAX_METADATA_BYTES:
                 refuse(_LARGE, row)
-            for key, cell in zip(keys, row.cells, strict=True):
-                if cell:
-                    filled.add(key)
-                    if key not in texts_only and not is_plain_number(cell):
-                        texts_only.add(key)
+            written = {key: cell for key, cell in zip(keys, row.cells, strict=True) if cell}
+            filled |= written.keys()
+            texts_only |= {key for key, cell in written.items() if key not in texts_only and not is_plain_number(cell)}
         done += len(block)
         progress(done, rows.count)
     of_rows = [
@@ -222,37 +207,24 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
         )
         for kind, first in refused.items()
     ]
-    numbers = tuple(key for key in keys if key in filled and key not in texts_only)
-    return numbers, of_rows
+    return tuple(key for key in keys if key in filled - texts_only), of_rows
 
 
-def _of_job(rows: PushRows, index: VectorizeIndex | None) -> Iterator[PushProblem]:
+def _of_job(rows: PushRows, options: PushOptions, index: VectorizeIndex | None) -> Iterator[Message]:
+    dimension = rows.dimension
     if not rows.count:
-        yield PushProblem(message("job_no_vectors_yet"))
-    if rows.dimension > MAX_INDEX_DIMENSIONS:
-        yield PushProblem(
-            message("vectorize_takes_vectors_most_most_numbers", most=MAX_INDEX_DIMENSIONS, dimension=rows.dimension)
-        )
-    if index is not None and rows.dimension and index.dimensions not in (0, rows.dimension):
-        yield PushProblem(
-            message(
-                "index_takes_vectors_wanted_numbers_these",
-                index=index.name,
-                wanted=index.dimensions,
-                dimension=rows.dimension,
-            )
-        )
-
-
-def _of_keys(options: PushOptions) -> Iterator[PushProblem]:
-    keys = [each.key for each in options.metadata]
+        yield message("job_no_vectors_yet")
+    if dimension > MAX_INDEX_DIMENSIONS:
+        yield message("vectorize_takes_vectors_most_most_numbers", most=MAX_INDEX_DIMENSIONS, dimension=dimension)
+    if index is not None and dimension and index.dimensions not in (0, dimension):
+        about = {"index": index.name, "wanted": index.dimensions, "dimension": dimension}
+        yield message("index_takes_vectors_wanted_numbers_these", **about)
     for each in options.metadata:
         if not each.key or "." in each.key or '"' in each.key or each.key.startswith("$"):
-            yield PushProblem(
-                message("vectorize_takes_no_key_name_metadata", key=each.key, usual=usual_key(each.column))
-            )
-    for key in dict.fromkeys(key for key in keys if keys.count(key) > 1):
-        yield PushProblem(message("two_columns_are_sent_under_name", key=key))
+            yield message("vectorize_takes_no_key_name_metadata", key=each.key, usual=usual_key(each.column))
+    for key, count in Counter(each.key for each in options.metadata).items():
+        if count > 1:
+            yield message("two_columns_are_sent_under_name", key=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +264,7 @@ def _plan(
 ) -> PushPlan:
     total = 2 * rows.count
     numbers, of_rows = check_rows(rows, options, lambda done, _: progress(done, total))
-    problems = [*_of_job(rows, index), *_of_keys(options), *of_rows]
+    problems = [*map(PushProblem, _of_job(rows, options, index)), *of_rows]
     last = int(rows.item_numbers[-1]) if rows.count else 0
     is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
     new = changed = 0

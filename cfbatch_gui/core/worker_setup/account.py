@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from enum import Enum, StrEnum
+from enum import Enum
 from functools import partial
 from typing import Final, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -37,22 +37,25 @@ _ADDRESS: Final = re.compile(r"(?P<worker>[a-z0-9-]+)\.[a-z0-9-]+\.workers\.dev"
 _PERMISSION_KEYS: Final = '[{"key":"workers_scripts","type":"edit"},{"key":"workers_r2","type":"edit"}]'
 
 
-class Step(StrEnum):
-    """What a call is for, as its method and its path below the account's; `{key}` stands for each name in turn."""
+class Step(Enum):
+    """What a call is for: its method and its path below the account's, and what is said of it. The first eight set the
+    Worker up, in their order, and what is read there is read again before it is taken away by the others; `{key}`
+    stands for each name in turn.
+    """
 
-    READ_ADDRESS = "GET workers/subdomain"
-    READ_WORKER = "GET workers/scripts/{worker}/settings"
-    READ_WORKFLOW = "GET workflows/{workflow}"
-    READ_BUCKET = "GET r2/buckets/{bucket}"
-    MAKE_BUCKET = "POST r2/buckets"
-    PUT_WORKER = "PUT workers/scripts/{worker}"
-    PUT_WORKFLOW = "PUT workflows/{workflow}"
-    OPEN_ADDRESS = "POST workers/scripts/{worker}/subdomain"
-    DELETE_WORKER = "DELETE workers/scripts/{worker}"
-    DELETE_WORKFLOW = "DELETE workflows/{workflow}"
-    LIST_ANSWERS = "GET r2/buckets/{bucket}/objects"
-    DELETE_ANSWER = "DELETE r2/buckets/{bucket}/objects/{key}"
-    DELETE_BUCKET = "DELETE r2/buckets/{bucket}"
+    READ_ADDRESS = "GET workers/subdomain", message("reads_account_address_workers_dev")
+    READ_WORKER = "GET workers/scripts/{worker}/settings", message("looks_whether_there_is_worker_worker")
+    READ_WORKFLOW = "GET workflows/{workflow}", message("looks_whether_there_is_workflow_workflow")
+    READ_BUCKET = "GET r2/buckets/{bucket}", message("looks_whether_there_is_bucket_bucket")
+    MAKE_BUCKET = "POST r2/buckets", message("makes_bucket_bucket_answers_if_there")
+    PUT_WORKER = "PUT workers/scripts/{worker}", message("puts_worker_worker_there_secret")
+    PUT_WORKFLOW = "PUT workflows/{workflow}", message("makes_workflow_workflow_collects_answers")
+    OPEN_ADDRESS = "POST workers/scripts/{worker}/subdomain", message("opens_worker_address_workers_dev")
+    DELETE_WORKER = "DELETE workers/scripts/{worker}", message("deletes_worker_worker_nothing_is_collected")
+    DELETE_WORKFLOW = "DELETE workflows/{workflow}", message("deletes_workflow_workflow_all_under_way")
+    LIST_ANSWERS = "GET r2/buckets/{bucket}/objects", message("lists_what_program_stored_bucket_bucket")
+    DELETE_ANSWER = "DELETE r2/buckets/{bucket}/objects/{key}", message("deletes_one_answer_after_other_what")
+    DELETE_BUCKET = "DELETE r2/buckets/{bucket}", message("deletes_bucket_bucket")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,29 +114,8 @@ def another_name(worker: str) -> str:
     return f"{worker[: _MOST_OF_A_NAME - 2].rstrip('-')}-2"
 
 
-_SENTENCES: Final = {
-    Step.READ_ADDRESS: message("reads_account_address_workers_dev"),
-    Step.READ_WORKER: message("looks_whether_there_is_worker_worker"),
-    Step.READ_WORKFLOW: message("looks_whether_there_is_workflow_workflow"),
-    Step.READ_BUCKET: message("looks_whether_there_is_bucket_bucket"),
-    Step.MAKE_BUCKET: message("makes_bucket_bucket_answers_if_there"),
-    Step.PUT_WORKER: message("puts_worker_worker_there_secret"),
-    Step.PUT_WORKFLOW: message("makes_workflow_workflow_collects_answers"),
-    Step.OPEN_ADDRESS: message("opens_worker_address_workers_dev"),
-    Step.DELETE_WORKER: message("deletes_worker_worker_nothing_is_collected"),
-    Step.DELETE_WORKFLOW: message("deletes_workflow_workflow_all_under_way"),
-    Step.LIST_ANSWERS: message("lists_what_program_stored_bucket_bucket"),
-    Step.DELETE_ANSWER: message("deletes_one_answer_after_other_what"),
-    Step.DELETE_BUCKET: message("deletes_bucket_bucket"),
-}
-_SETTING_UP: Final = (
-    *(Step.READ_ADDRESS, Step.READ_WORKER, Step.READ_WORKFLOW, Step.READ_BUCKET),
-    *(Step.MAKE_BUCKET, Step.PUT_WORKER, Step.PUT_WORKFLOW, Step.OPEN_ADDRESS),
-)
-_REMOVING: Final = (
-    *(Step.READ_WORKER, Step.READ_WORKFLOW, Step.READ_BUCKET, Step.DELETE_WORKER, Step.DELETE_WORKFLOW),
-    *(Step.LIST_ANSWERS, Step.DELETE_ANSWER, Step.DELETE_BUCKET),
-)
+_SETTING_UP: Final = tuple(Step)[:8]
+_REMOVING: Final = (*_SETTING_UP[1:4], *tuple(Step)[8:])
 
 
 def setting_up_calls(names: Names, account_id: str) -> tuple[Call, ...]:
@@ -149,10 +131,10 @@ def removing_calls(names: Names, account_id: str, *, keep_bucket: bool) -> tuple
 
 def _call(step: Step, names: Names, account_id: str) -> Call:
     filled = {**asdict(names), "key": "{key}"}
-    method, _, path = step.format_map(filled).partition(" ")
+    request, sentence = step.value
+    method, _, path = request.format_map(filled).partition(" ")
     permission = STORAGE_PERMISSION if path.startswith("r2/") else SCRIPTS_PERMISSION
-    whole = f"/accounts/{account_id or ACCOUNT}/{path}"
-    return Call(step, method, whole, _SENTENCES[step].filled(**filled), permission)
+    return Call(step, method, f"/accounts/{account_id or ACCOUNT}/{path}", sentence.filled(**filled), permission)
 
 
 TAG: Final = "cf-batch"  # on every Worker that this program has put into an account
@@ -185,10 +167,6 @@ class StorageNotActivated(ServiceRefused):
     """R2 has to be activated once in an account, by hand."""
 
 
-class AddressMissing(ServiceRefused):
-    """The account has no address at workers.dev yet."""
-
-
 _ACTIVATE_R2: Final = message("r2_is_not_activated_account_open")
 _NO_ADDRESS: Final = message("account_no_address_workers_dev_yet")
 _NOT_ALLOWED: Final = message("service_does_not_let_token_make")
@@ -205,7 +183,7 @@ def refusal_of(call: Call, refused: Refusal) -> UserError:
     if _R2_NOT_ACTIVATED in codes:
         return StorageNotActivated(_ACTIVATE_R2, detail=detail, code=code)
     if _ADDRESS_NEEDED in codes or (is_missing and call.step is Step.READ_ADDRESS):
-        return AddressMissing(_NO_ADDRESS, detail=detail, code=code)
+        return ServiceRefused(_NO_ADDRESS, detail=detail, code=code)
     if is_missing:
         return NotThere(GONE, detail=detail, code=code)
     if isinstance(usual, TokenRefused) or status in (401, 403):
@@ -288,11 +266,11 @@ class Account:
         self._show(Progress(self._calls[step], state, note))
 
     async def address(self) -> str:
-        """The account's name at workers.dev. Raises AddressMissing."""
+        """The account's name at workers.dev. Raises ServiceRefused."""
         name = (await self._make(Step.READ_ADDRESS, _facts)).subdomain or ""
         if not _LABEL.fullmatch(name):
             self.tell(Step.READ_ADDRESS, State.FAILED)
-            raise AddressMissing(_NO_ADDRESS, detail=f"subdomain {name[:80]!r}", code=0)
+            raise ServiceRefused(_NO_ADDRESS, detail=f"subdomain {name[:80]!r}", code=0)
         self.tell(Step.READ_ADDRESS, State.DONE, message("is_address", address=f"{name}.workers.dev"))
         return name
 
@@ -391,7 +369,7 @@ class Account:
                 limit=_LIMIT,
                 refuse=partial(refusal_of, call),
             )
-            return decode(decoder, answer.result, step)
+            return decode(decoder, answer.result, step.name.lower())
 
         def waiting(error: UserError, seconds: float) -> None:
             note = message("reason_is_tried_again_n_s", reason=error.message, n=seconds)

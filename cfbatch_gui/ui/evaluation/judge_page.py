@@ -252,7 +252,7 @@ class JudgePage(QWidget):
 
     def judge(self, jobs: Sequence[Job]) -> None:
         self.jobs, self._runs, self.session, self._prepared = tuple(jobs), [], None, None
-        self._page_undo.show(False)
+        self._page_undo.renew(False)
         self.header.set_facts(*(job.name for job in jobs))
         self._show_way_out(judging=False)
         self._show_possible()

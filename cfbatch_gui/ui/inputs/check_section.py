@@ -17,38 +17,15 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job, most_batches, wants_account
-from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
-from cfbatch_gui.ui.budget import BudgetFields
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.inputs.draft_actions import FIRST, DraftActions
 from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Card,
-    Choice,
-    ElidedLabel,
-    Flow,
-    IconButton,
-    IconLine,
-    Label,
-    LabelGrid,
-    LinkButton,
-    NoticeBar,
-    PrimaryButton,
-    QuietButton,
-    Saying,
-    SectionCard,
-    Sentence,
-    boxed,
-    column,
-    form,
-    row,
-)
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import plans
@@ -83,11 +60,11 @@ class ProblemBars(QWidget):
         self._drafts, self._reveal = drafts, reveal
         self._wanted: list[_Bar] = []
         self.view = ProblemsView()
-        self.bars: list[NoticeBar] = []
-        self._lines = column()
-        self.save_all = LinkButton("", on_click=drafts.save_problems)
-        self.notes = Saying("info")
-        self.setLayout(column(self._lines, row(self.save_all, None), self.notes))
+        self.bars: list[widgets.NoticeBar] = []
+        self._lines = widgets.column()
+        self.save_all = widgets.LinkButton("", on_click=drafts.save_problems)
+        self.notes = widgets.Saying("info")
+        self.setLayout(widgets.column(self._lines, widgets.row(self.save_all, None), self.notes))
         self.hide()
 
     def show_preflight(self, found: Plan | None, job: Job) -> None:
@@ -121,7 +98,7 @@ class ProblemBars(QWidget):
             links[0].setFocus()
         self.view.hide()
 
-    def _bar(self, kind: str, sentence: str, links: tuple[str, ...]) -> NoticeBar:
+    def _bar(self, kind: str, sentence: str, links: tuple[str, ...]) -> widgets.NoticeBar:
         drafts = self._drafts
         acts: dict[str, tuple[str, Callable[[], object]]] = {
             "show": (self.tr("Show rows"), partial(self.show_rows, kind)),
@@ -132,7 +109,7 @@ class ProblemBars(QWidget):
             "trust": (self.tr("Send them as read"), partial(drafts.choose_doubtful, True)),
             "doubt": (self.tr("Leave them out"), partial(drafts.choose_doubtful, False)),
         }
-        bar = NoticeBar(sentence, "info" if kind in (CUT, ProblemKind.DOUBTFUL_SENT) else "attention")
+        bar = widgets.NoticeBar(sentence, "info" if kind in (CUT, ProblemKind.DOUBTFUL_SENT) else "attention")
         for link in links:
             bar.add_link(*acts[link])
         return bar
@@ -187,7 +164,7 @@ def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> Prob
     return ProblemRows(kind, found, problem_columns(folder, file=file))
 
 
-class ProblemsView(Card):
+class ProblemsView(widgets.Card):
     """A table of the rows.
 
     Where they are known as they stand in the file, a panel compares the current one with its cells.
@@ -196,13 +173,13 @@ class ProblemsView(Card):
     def __init__(self) -> None:
         super().__init__(inset=True, gap=0, margins=(MEDIUM, 4, MEDIUM, SMALL))
         self.found = ProblemRows("", (), ())
-        self.heading = ElidedLabel("", "strong")
-        self.close_button = IconButton("x", self.tr("Hide these rows"), self.hide)
+        self.heading = widgets.ElidedLabel("", "strong")
+        self.close_button = widgets.IconButton("x", self.tr("Hide these rows"), self.hide)
         self.table = TableView(title=self.tr("Rows with a problem"), inset=True, on_picked=self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
         self.panel = TextPanel(lines=_LINES)
-        self.body.addLayout(row((self.heading, 1), self.close_button))
+        self.body.addLayout(widgets.row((self.heading, 1), self.close_button))
         self.body.addWidget(self.table)
         self.body.addWidget(self.panel)
         self.hide()
@@ -255,38 +232,31 @@ def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
 _LEAST_LETTERS = 12  # of a choice in a narrow window
 
 
-class OptionsPanel(Card):
+class OptionsPanel(widgets.Card):
     def __init__(self, drafts: DraftActions) -> None:
         super().__init__(inset=True, margins=(16, 12, 16, 12))
         self._drafts = drafts
         self.model = _Narrowing(self.tr("Model"), on_picked=self._choose_model)
-        self.only_model = Label("", wrap=True)
-        self.hint = IconLine("", "info")
+        self.only_model = widgets.Label("", wrap=True)
+        self.hint = widgets.IconLine("", "info")
         self.connection = _Narrowing(self.tr("Connection"), on_picked=self.choose_connection)
         ways = ((self.tr("In batches, through the queue"), False), (self.tr("At once, without the queue"), True))
         self.way = self._option(self.tr("Sending"), "at_once", *ways)
-        cuts = ((self.tr("Read only their beginning"), True), (self.tr("Leave them out"), False))
-        self.too_long = self._option(self.tr("Texts that are too long"), "truncate_inputs", *cuts)
         self.pooling = self._option(self.tr("Pooling"), "pooling")
         places = ((self.tr("Collect in my account"), True), (self.tr("This computer asks for them"), False))
         self.account = self._option(self.tr("Answers"), "collect_in_account", *places)
-        self.account_about = Label("", "small", wrap=True)
-        self.budget = BudgetFields()
-        self.budget.budget_chosen.connect(lambda budget: self._drafts.tasks.start("budget", self._save_budget(budget)))
-        self._form, self._lines = form(), {}
+        self.account_about = widgets.Label("", "small", wrap=True)
+        self._form, self._lines = widgets.form(), {}
         self.body.addLayout(self._form)
         below = {self.model: (self.only_model, self.hint), self.account: (self.account_about,)}
-        for field in (self.model, self.connection, self.way, self.too_long, self.pooling, self.account):
-            label = Label(field.accessibleName(), "quiet")
+        for field in (self.model, self.connection, self.way, self.pooling, self.account):
+            label = widgets.Label(field.accessibleName(), "quiet")
             label.setBuddy(field)
-            self._lines[field] = column(row(field, None), *below.get(field, ()))
+            self._lines[field] = widgets.column(widgets.row(field, None), *below.get(field, ()))
             self._form.addRow(label, self._lines[field])
-        budget = Label(self.budget.accessibleName(), "quiet", wrap=True)
-        budget.setBuddy(self.budget.a_job)
-        self._form.addRow(budget, self.budget)
         self.hide()
 
-    def _option(self, name: str, option: str, *choices: tuple[str, object]) -> Choice:
+    def _option(self, name: str, option: str, *choices: tuple[str, object]) -> widgets.Choice:
         """The choice of one of the job's options."""
         return _Narrowing(name, choices, lambda value: self._drafts.change_options(**{option: value}))
 
@@ -301,14 +271,12 @@ class OptionsPanel(Card):
         self.connection.refill((_connection_words(each), each.id) for each in connections)
         self.connection.set_value(job.connection)
         self._form.setRowVisible(self._lines[self.connection], len(connections) > 1)
-        self.too_long.set_value(job.options.truncate_inputs)
         poolings = catalogue.find(job.model).poolings
         usual = self.tr("The model's own ({name})").format(name="".join(poolings[:1]))
         self.pooling.refill([(usual, ""), *((name, name) for name in poolings[1:])])
         self.pooling.set_value(job.options.pooling)
         self._form.setRowVisible(self._lines[self.pooling], bool(poolings) and kind is Kind.EMBED)
         self._show_account(job, connection_of(program, job), batches=len(found.batches) if found else 0)
-        self.budget.show_budget(program.settings.budget)
 
     def _show_account(self, job: Job, connection: Connection | None, *, batches: int) -> None:
         """Only a Worker's account collects, and only batches."""
@@ -330,10 +298,6 @@ class OptionsPanel(Card):
     def choose_connection(self, connection_id: str) -> None:
         self._drafts.change_job(connection=connection_id)
         self._drafts.ask_for_models(connection_id)
-
-    async def _save_budget(self, budget: Budget) -> None:
-        await self._drafts.program.keep_settings(budget=budget)
-        self._drafts.changed.emit(self._drafts.current)
 
     def _hint_words(self, catalogue: Catalogue, model: str) -> str:
         metadata, day = catalogue.find(model), datetime.fromtimestamp(catalogue.listed_at, UTC).date()
@@ -370,7 +334,7 @@ def _connection_words(summary: ConnectionSummary) -> str:
     return (pattern if summary.is_ready else tr("{name} (not ready)")).format(name=title_words(summary.title))
 
 
-class _Narrowing(Choice):
+class _Narrowing(widgets.Choice):
     def minimumSizeHint(self) -> QSize:
         least = self.sizeHint()
         return least.boundedTo(QSize(_LEAST_LETTERS * self.fontMetrics().horizontalAdvance("x") + 40, least.height()))
@@ -379,7 +343,7 @@ class _Narrowing(Choice):
 _LEAST_LINE = 120  # pixels of the sentence beside the main button
 
 
-class CheckSection(SectionCard):
+class CheckSection(widgets.SectionCard):
     """Shows figures, problems and settings; `foot`, with the buttons that send, stands below the scrolled part.
 
     `reveal` scrolls to widgets, the last one being worth the most.
@@ -388,21 +352,21 @@ class CheckSection(SectionCard):
     def __init__(self, drafts: DraftActions, reveal: Callable[..., None]) -> None:
         super().__init__(self.tr("Check and send"), foldable=False)
         self._drafts, self._reveal = drafts, reveal
-        self.facts = ElidedLabel("", "quiet")
+        self.facts = widgets.ElidedLabel("", "quiet")
         self.facts.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        self.options_button = QuietButton(self.tr("Options"), "sliders-horizontal")
+        self.options_button = widgets.QuietButton(self.tr("Options"), "sliders-horizontal")
         self.options_button.setCheckable(True)
         self.options_button.toggled.connect(self._show_options)
         self.actions_row.addWidget(self.facts)
         self.actions_row.addWidget(self.options_button)
         self.options = OptionsPanel(drafts)
-        self.headline = Sentence("", "part")
-        self.facts_link = LinkButton(self.tr("Requests, bytes, price"), on_click=self._show_facts)
-        self.figures = LabelGrid("quiet", "body", stretches=(0, 1), wrapped=1)
+        self.headline = widgets.Sentence("", "part")
+        self.facts_link = widgets.LinkButton(self.tr("Requests, bytes, price"), on_click=self._show_facts)
+        self.figures = widgets.LabelGrid("quiet", "body", stretches=(0, 1), wrapped=1)
         self.figures.hide()
         self.problem_bars = ProblemBars(drafts, lambda *parts: reveal(parts[0], self.send_button, *parts[1:]))
         self.problems = self.problem_bars.view
-        self.line = Label("", "quiet", wrap=True)
+        self.line = widgets.Label("", "quiet", wrap=True)
         drafts = self._drafts
         self._cures: dict[str, tuple[str, Callable[[], object]]] = {  # the last two are offers
             "connect": (self.tr("Open connection"), drafts.notices.connection_wanted.emit),
@@ -412,14 +376,14 @@ class CheckSection(SectionCard):
             "use the queue": (self.tr("Use the queue"), lambda: drafts.change_options(at_once=False)),
         }
         self._cure = ""
-        self.cure = LinkButton(on_click=self._use_cure)
-        self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST), on_click=drafts.try_first)
-        self.send_button = PrimaryButton("", "send", drafts.send)
+        self.cure = widgets.LinkButton(on_click=self._use_cure)
+        self.try_button = widgets.Button(self.tr("Try the first {n}").format(n=FIRST), on_click=drafts.try_first)
+        self.send_button = widgets.PrimaryButton("", "send", drafts.send)
         self.line.setMinimumWidth(scaled(_LEAST_LINE))
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        foot = Flow(self.line, self.cure, self.try_button, self.send_button)
-        self.foot = boxed(column(boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        line = boxed(Flow(self.headline, self.facts_link, gap=MEDIUM))
+        foot = widgets.Flow(self.line, self.cure, self.try_button, self.send_button)
+        self.foot = widgets.boxed(widgets.column(widgets.boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
+        line = widgets.boxed(widgets.Flow(self.headline, self.facts_link, gap=MEDIUM))
         for part in (self.options, line, self.figures, self.problem_bars, self.problems):
             self.content.addWidget(part)
         self.content.setSpacing(MEDIUM + 2)
@@ -515,8 +479,6 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
         return tr("Packing what is to be sent…"), ""
     if state.opening:
         return tr("Opening {name}…").format(name=state.opening), ""
-    if state.asked is not None:
-        return tr("Choose the encoding of {name} first.").format(name=state.asked.path.name), ""
     if not state.has_data:
         return tr("Bring your data first: open a file, drop it here, or paste."), ""
     if state.incomplete:

@@ -1,5 +1,6 @@
 """The first two parts of a draft: what to do, and with which data: each file, how it is read, and its first rows."""
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -8,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QSizePolicy, QSpinBox, QWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import (
     CandidatePool,
@@ -22,11 +22,11 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Split,
 )
-from cfbatch_gui.core.inputs.layouts import describe, read_template
+from cfbatch_gui.core.inputs.layouts import describe, describe_layout, read_template, with_layout
 from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
-from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile
+from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile, readings
 from cfbatch_gui.ui.inputs.preview_table import PREVIEW_ROW_HEIGHT, PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -37,7 +37,6 @@ from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     Flow,
     IconLabel,
-    IconLine,
     Label,
     LabelGrid,
     LinkButton,
@@ -210,69 +209,6 @@ class CandidateChoice(Card):
             self.choice.set_value(rule)
 
 
-class EncodingChooser(QWidget):
-    def __init__(self, drafts: Drafts) -> None:
-        super().__init__()
-        self._drafts = drafts
-        self._file: OpenFile | None = None
-        self._sentence = IconLine("", "info", "body", icon_role="accent")
-        self.choice = Choice(self.tr("Encoding"), on_picked=self._look)
-        self.preview = PreviewTable()
-        self.failure = Saying("triangle-alert", "attention")
-        frame = Card(self.preview, self.failure, inset=True, margins=_MARGINS)
-        self.use_button = PrimaryButton(self.tr("Use it"), on_click=self._answer)
-        self.cancel_button = Button(self.tr("Cancel"), on_click=partial(drafts.ask_encoding, second=None))
-        question = row((self._sentence, 1), self.choice, gap=MEDIUM)
-        self.setLayout(column(question, frame, row(None, self.cancel_button, self.use_button), gap=MEDIUM))
-
-    def ask(self, file: OpenFile | None) -> None:
-        """In which encoding to read the file; None takes the question back."""
-        if file is self._file:
-            return
-        self._file = file
-        if file is None:
-            return
-        source = file.source
-        says_nothing = self.tr("Do these characters look right? {name} does not say its encoding. ")
-        says_nothing = says_nothing.format(name=source.path.name)
-        choose = self.tr("Choose the encoding in which its text looks right.")
-        self._sentence.set_line((says_nothing if source.is_encoding_guessed else "") + choose, "info", "accent")
-        present = source.encoding.removesuffix("-sig")
-        titles: dict[str, str] = dict(CHOICES)
-        likely = {codec: self.tr("{encoding} – likely too") for codec in source.other_encodings}
-        if source.is_encoding_guessed:
-            likely[present] = self.tr("{encoding} – our guess")
-        self.choice.refill(
-            (likely.get(codec, "{encoding}").format(encoding=said(titles.get(codec, shown_name(codec)))), codec)
-            for codec in dict.fromkeys((present, *source.other_encodings, *titles))
-        )
-        self.choice.set_value(present)
-        self._look(present)
-        self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _look(self, codec: str) -> None:
-        self.use_button.set_possible("")
-        self._drafts.tasks.start("peek", self._peek(codec))
-
-    async def _peek(self, codec: str) -> None:
-        """Show the first rows in this encoding, or why they cannot be read in it."""
-        if self._file is None:
-            return
-        why_not = ""
-        try:
-            found = await self._drafts.peek(self._file, codec)
-            self.preview.show()
-            self.preview.show_file(found)
-        except UserError as error:
-            why_not = said(error.message)
-            self.preview.hide()
-        self.failure.set_line(why_not)
-        self.use_button.set_possible(why_not)
-
-    def _answer(self) -> None:
-        self._drafts.answer_encoding(str(self.choice.value()))
-
-
 def pop_up(menu: QMenu, below: QWidget) -> QMenu:
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.popup(below.mapToGlobal(QPoint(0, below.height() + 2)))
@@ -304,16 +240,20 @@ class DropPlace(QFrame):
         self._title.setText(opening if name else self.tr("Drop a file here, or a folder"))
 
 
+_LONGEST_EXAMPLE = 60  # characters
+
+
 class FilePart(QWidget):
-    def __init__(self, drafts: Drafts, *, is_second: bool = False) -> None:
+    """One of the two files: how it is read, and its first rows with the roles of its columns."""
+
+    def __init__(self, drafts: Drafts, at: int) -> None:
         super().__init__()
-        self._drafts, self._is_second = drafts, is_second
+        self._drafts, self._at, is_second = drafts, at, at == 1
         self._source: Source  # that of the file, before its links are shown
         self.name = ElidedLabel("", "strong")
         self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.facts = Label("", "quiet")
-        ask = partial(drafts.ask_encoding, second=is_second)
-        self.encoding = LinkButton(tip=self.tr("Read it in another encoding"), on_click=ask)
+        self.encoding = LinkButton(tip=self.tr("Read it in another encoding"), on_click=self.open_encoding_menu)
         tip = self.tr("Choose how cells are separated")
         self.separator = LinkButton(tip=tip, on_click=self._open_separator_menu)
         tip = self.tr("Take the first row as data, or as a header")
@@ -322,8 +262,7 @@ class FilePart(QWidget):
         tip = self.tr("Leave the hidden rows out, or read them")
         self.hidden = LinkButton(tip=tip, on_click=lambda: self._reread(leaves_hidden=not self._source.leaves_hidden))
         self.remove = LinkButton(on_click=drafts.remove_second)
-        more = partial(drafts.show_more, second=is_second)
-        self.more = LinkButton(self.tr("Show more rows"), on_click=more)
+        self.more = LinkButton(self.tr("Show more rows"), on_click=partial(drafts.show_more, at))
         self._words: dict[LinkButton, Callable[[Source], str]] = {  # "" where there is nothing to change
             self.encoding: encoding_words,
             self.separator: separator_words,
@@ -358,16 +297,36 @@ class FilePart(QWidget):
         for link, words in self._words.items():
             link.setText(words(source))
             self._links[link].setVisible(bool(link.text()))
-        roles = mapping.second_roles if self._is_second else mapping.roles
-        self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
+        is_second = self._at == 1
+        roles = mapping.second_roles if is_second else mapping.roles
+        self.table.show_file(file, roles, roles_for(mapping, second=is_second), self._joined(file, mapping))
 
     def _joined(self, file: OpenFile, mapping: Mapping) -> frozenset[int]:
-        has_texts = bool(mapping.second_roles) is self._is_second
+        has_texts = bool(mapping.second_roles) is (self._at == 1)
         found = read_template(mapping.template, file.columns) if mapping.template and has_texts else ""
         return frozenset() if isinstance(found, str) else found.columns
 
     def _reread(self, **changes: Any) -> None:
-        self._drafts.reread(second=self._is_second, **changes)
+        self._drafts.reread(self._at, **changes)
+
+    def open_encoding_menu(self) -> None:
+        self._drafts.tasks.start("encodings", self._offer_encodings(self._source))
+
+    async def _offer_encodings(self, source: Source) -> None:
+        """Each with a line of the file as it reads in it."""
+        present, *others = await asyncio.to_thread(readings, source)
+        titles, examples = dict(CHOICES), {each.codec: each.examples[0] for each in (present, *others) if each.examples}
+        patterns = {codec: self.tr("{encoding} – likely too") for codec in source.other_encodings}
+        if source.is_encoding_guessed:
+            patterns[present.codec] = self.tr("{encoding} – our guess")
+        menu = QMenu(self)
+        for codec in dict.fromkeys((present.codec, *source.other_encodings, *titles)):
+            title = said(titles.get(codec, shown_name(codec)))
+            words = patterns.get(codec, "{encoding}").format(encoding=title)
+            example = one_line(examples.get(codec, ""), _LONGEST_EXAMPLE).replace("&", "&&")
+            read = partial(self._reread, encoding=codec, is_encoding_guessed=False, other_encodings=())
+            add_action(menu, f"{words}\t{example}", read, checked=codec == present.codec).setData(codec)
+        pop_up(menu, self.encoding)
 
     def _open_separator_menu(self) -> None:
         menu, source = QMenu(self), self._source
@@ -436,10 +395,10 @@ class DataSection(SectionCard):
         for button in (self.recipes, self.others):
             self.actions_row.addWidget(button)
         self.drop = DropPlace(drafts)
-        self.encoding = EncodingChooser(self._drafts)
         self.missing = NoticeBar("", "attention")
         self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
-        self.first, self.second = FilePart(self._drafts), FilePart(self._drafts, is_second=True)
+        self.first, self.second = FilePart(drafts, 0), FilePart(drafts, 1)
+        drafts.encoding_wanted.connect(lambda at: (self.first, self.second)[at].open_encoding_menu())
         self.progress = ThinProgress()
         policy = self.progress.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # showing and hiding it moves nothing
@@ -463,29 +422,27 @@ class DataSection(SectionCard):
         above.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
         above.setSpacing(0)
         above.insertWidget(0, self.progress)
-        for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
+        for widget in (self.drop, self.missing, self.first, self.second):
             self.content.addWidget(widget)
         QWidget.setTabOrder(self.others, self._fold)  # the visible order, not that of creation
         for before, after in pairwise((self.first.remove, self.change, self.add_second, self.type_query)):
             QWidget.setTabOrder(before, after)
 
     def show_state(self, state: DraftState, job: Job) -> None:
-        asked, has_data = state.asked, state.has_data
+        has_data = state.has_data
         self.drop.setVisible(not has_data)
         self.drop.show_opening(state.opening)
-        self.encoding.setVisible(asked is not None)
-        self.encoding.ask(asked)
-        self.missing.setVisible(asked is None and bool(state.missing))
+        self.missing.setVisible(bool(state.missing))
         still = self.tr("{what} What was read from it before can still be sent.")
         self.missing.set_text(still.format(what=said(state.missing)), "attention")
-        self.first.setVisible(asked is None and state.file is not None)
-        self.second.setVisible(asked is None and state.second is not None)
+        self.first.setVisible(state.file is not None)
+        self.second.setVisible(state.second is not None)
         self.set_room(self._room)
-        self.recipes.setVisible(asked is None and state.file is not None)
+        self.recipes.setVisible(state.file is not None)
         self.others.setVisible(has_data)
-        if asked is None and has_data:
+        if has_data:
             self._show_files(state, job)
-        is_done = asked is None and has_data and not state.incomplete
+        is_done = has_data and not state.incomplete
         if not is_done:
             self.set_folded(False)
         self.set_done(is_done)
@@ -533,9 +490,9 @@ class DataSection(SectionCard):
     def _sentence(self, state: DraftState, job: Job) -> str:
         if state.mapping is None:
             return ""
-        whole = said(describe(state.mapping, job.queries, job.texts))
-        # While the file is read, the counts are still those of the reading before.
-        return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
+        if not state.is_read:  # the counts are still those of the reading before
+            return self.tr("{layout} …").format(layout=said(describe_layout(state.mapping)))
+        return said(describe(state.mapping, job.queries, job.texts))
 
     def _add_second(self) -> None:
         self._drafts.choose_file(self._drafts.shown.missing_file or Role.CONTEXT)
@@ -553,8 +510,8 @@ class DataSection(SectionCard):
         mapping, file = state.mapping, state.file
         if mapping is not None and file is not None:
             for layout in _layouts(mapping, has_second=state.second is not None):
-                choose = partial(drafts.choose_layout, layout)
-                add_action(menu, layout_words(layout), choose, checked=layout is mapping.layout)
+                words = said(describe_layout(with_layout(mapping, layout)))
+                add_action(menu, words, partial(drafts.choose_layout, layout), checked=layout is mapping.layout)
             menu.addSeparator()
             if len(file.columns) > 1:
                 join = self.tr("Join several columns to one text…")
@@ -586,18 +543,6 @@ def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
         return (Role.QUERY, *common)
     own = (Role.QUERY_ID,) if mapping.layout is Layout.LONG else ()
     return (Role.QUERY, Role.CONTEXT, *own, *common)
-
-
-def layout_words(layout: Layout) -> str:
-    return {
-        Layout.TEXTS: tr("One text a row"),
-        Layout.LONG: tr("A query with one candidate a row"),
-        Layout.WIDE: tr("A query with its candidates in several columns"),
-        Layout.NESTED: tr("A query with all its candidates in one cell"),
-        Layout.SHARED: tr("The candidates of a second file for every query"),
-        Layout.JUDGED: tr("A query with a list of candidates that fit and one of others"),
-        Layout.CANDIDATES: tr("A query with the id of a candidate in a second file"),
-    }[layout]
 
 
 _LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)

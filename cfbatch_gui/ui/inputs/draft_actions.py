@@ -12,7 +12,7 @@ from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.errors import Action, InputError, UserError
+from cfbatch_gui.core.errors import Action, EncodingUnknown, InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
@@ -46,6 +46,7 @@ class DraftActions(Drafts):
 
     sent = Signal(str)
     copy_made = Signal(str)
+    encoding_wanted = Signal(int)  # of the file at this place
 
     def __init__(self, program: Program, notices: Notices, page: QWidget) -> None:
         super().__init__(program, notices, self._show_error, page)
@@ -56,6 +57,10 @@ class DraftActions(Drafts):
             Action.CHOOSE_FILE: self.choose_file,
             Action.RETRY: self.retry,
         }
+        if isinstance(error, EncodingUnknown):
+            for at, file in enumerate(self.shown.files):
+                if file.path.name == error.file_name:
+                    actions[Action.CHOOSE_ENCODING] = partial(self.encoding_wanted.emit, at)
         self.notices.show_error(error, actions.get(error.action))
 
     # Bring data
@@ -143,8 +148,7 @@ class DraftActions(Drafts):
 
     @task("send")
     async def _send(self, job_id: str) -> None:
-        if not await self._is_encoding_settled(job_id):
-            return
+        await self._check_encoding(job_id)
         found = self.state(job_id).preflight
         if found is not None and not await self._may_cost(job_id, found):
             return
@@ -156,14 +160,10 @@ class DraftActions(Drafts):
         self.forget(job_id)
         self.sent.emit(job_id)
 
-    async def _is_encoding_settled(self, job_id: str) -> bool:
-        """False when another encoding would send other texts: the page asks for it, and the user sends again."""
-        doubts = await asyncio.to_thread(self.program.drafts.encoding_doubts, job_id)
-        for doubt in doubts[:1]:
-            if self.state(job_id).opened(second=doubt.file == 2) is None:
-                raise doubt.error()
-            self.change(job_id, asks_second=doubt.file == 2)
-        return not doubts
+    async def _check_encoding(self, job_id: str) -> None:
+        """Raises EncodingUnknown when another encoding, about as likely, would send other texts."""
+        for doubt in await asyncio.to_thread(self.program.drafts.encoding_doubts, job_id):
+            raise doubt.error()
 
     async def _may_cost(self, job_id: str, found: Plan) -> bool:
         if self.job(job_id).connection == PRACTICE.id:
@@ -174,8 +174,7 @@ class DraftActions(Drafts):
 
     @task("try")
     async def try_first(self, job_id: str) -> None:
-        if not await self._is_encoding_settled(job_id):
-            return
+        await self._check_encoding(job_id)
         drafts, on_disk = self.program.drafts, self.program.store.on_disk
         name = self.tr("{name}, first {n}").format(name=self.job(job_id).name, n=FIRST)
         copy = await asyncio.to_thread(partial(drafts.duplicate, job_id, name, first=FIRST))

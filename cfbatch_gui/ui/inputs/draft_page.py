@@ -101,8 +101,6 @@ class DraftPage(QWidget):
         self.version.show_state(state, job)
         self.check.show_state(state, job, self._connections)
         self._fold(state)
-        if state.asked is not None:
-            self._reveal(self.data.encoding)
 
     def _fold(self, state: DraftState) -> None:
         """Fold what is done when the next part comes; after that it stays as the user leaves it."""
@@ -113,7 +111,7 @@ class DraftPage(QWidget):
             self.data.set_folded(False)
         if has_version and not self._has_version:
             self._has_version = True
-            self.data.set_folded(state.asked is None)
+            self.data.set_folded(True)
 
     def _state_changed(self, job_id: str) -> None:
         if job_id == self.job_id():

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
 from cfbatch_gui.core.inputs.input_values import (
     CandidatePool,
@@ -32,6 +33,7 @@ from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import SavedDraft
+from cfbatch_gui.core.jobs.drafts import Reading, readings_of
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job
@@ -93,7 +95,6 @@ class DraftState:
     is_chosen: bool = False  # the user chose the kind; otherwise the next file opened may change it
     files: Files = ()
     mapping: Mapping | None = None
-    asks_second: bool | None = None  # whether the encoding of the second file is asked for, or of the first; None: none
     opening: str = ""
     missing: str = ""
     unsaved: int = 0  # changes of the job's settings that are being written
@@ -123,11 +124,6 @@ class DraftState:
         return bool(self.files or self.missing)
 
     @property
-    def asked(self) -> OpenFile | None:
-        """The file whose encoding the user chooses now."""
-        return None if self.asks_second is None else self.opened(second=self.asks_second)
-
-    @property
     def incomplete(self) -> str:
         return check_mapping(self.mapping, *_sources(self.files)) if self.files and self.mapping else ""
 
@@ -144,9 +140,6 @@ class DraftState:
         columns, *second = (each.columns for each in self.files)
         options = replace(self.files[0].options.in_encoding(None), sends_doubtful=False)
         return Recipe("", columns, self.mapping, options, *second)
-
-    def opened(self, *, second: bool) -> OpenFile | None:
-        return self.second if second else self.file
 
 
 def _sources(files: Files) -> tuple[Source, Source | None]:
@@ -166,6 +159,13 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
     sample = preview(source, PREVIEW_ROWS)
     guesses = {kind: suggest_mapping(source, kind, sample) for kind in (*Kind, None)}
     return OpenFile(source, sample, options, guesses, FileKind.of(source))
+
+
+def readings(source: Source) -> tuple[Reading, ...]:
+    """How a line of the file reads in the encodings that make a difference, the present one first."""
+    cells = (cell for row in preview_beyond_ascii(source) for cell in row.cells if not cell.isascii())
+    present = source.encoding.removesuffix("-sig")
+    return readings_of(cells, present, [codec for codec, _ in CHOICES if codec != present])
 
 
 def guessed(files: Files, kind: Kind | None = None) -> Mapping:
@@ -289,7 +289,7 @@ class Drafts(QObject):
         state = self.state(job.id)
         if state.opening or state.is_reading:
             return DraftPhase.READING
-        if state.asked is not None or state.incomplete or state.trouble:
+        if state.incomplete or state.trouble:
             return DraftPhase.INCOMPLETE
         return kept_phase(self.job(job.id) if job.id in self._states else job)  # a list may have it as it was
 
@@ -435,10 +435,11 @@ class Drafts(QObject):
         for file in self.state(job_id).files[:1]:
             self.open(job_id, *((file, path) if holds is Role.CONTEXT else (path, file)))
 
-    def reread(self, *, second: bool, **changes: Any) -> None:
+    def reread(self, at: int, **changes: Any) -> None:
         """Read a file with other options. Other rows may be doubtful then, about which nobody has decided."""
-        if (file := self.shown.opened(second=second)) is not None:
-            self._reread(file, replace(file.options, **changes, sends_doubtful=False))
+        file = self.shown.files[at]
+        options = replace(file.options, **changes, sends_doubtful=False)
+        self._open(self.current, file.path.name, self._take_again(self.current, file, options))
 
     def choose_doubtful(self, sends: bool) -> None:
         state = self.shown
@@ -450,37 +451,20 @@ class Drafts(QObject):
 
     def choose_candidates(self, rule: CandidateRule) -> None:
         if (file := self.shown.file) is not None and rule != file.source.candidates:
-            self.reread(second=False, candidates=rule)
+            self.reread(0, candidates=rule)
 
     def remove_second(self) -> None:
         state = self.shown
         if state.file is not None:
             self._use(self.current, state.files[:1], state.file.guesses[Kind.RANK])
 
-    def ask_encoding(self, *, second: bool | None = False) -> None:
-        """Ask for the encoding of a file; None takes the question back."""
-        self.change(self.current, asks_second=second)
-
-    def answer_encoding(self, codec: str) -> None:
-        if (file := self.shown.asked) is not None:
-            self._reread(file, file.options.in_encoding(codec))
-
-    async def peek(self, file: OpenFile, codec: str) -> OpenFile:
-        """The file in another encoding, rows first that tell encodings apart. Raises InputError."""
-        opened = await asyncio.to_thread(open_file, file.path, file.options.in_encoding(codec))
-        return replace(opened, sample=await asyncio.to_thread(preview_beyond_ascii, opened.source))
-
     @task("more")
-    async def show_more(self, job_id: str, *, second: bool) -> None:
-        file = self.state(job_id).opened(second=second)
-        if file is not None:
-            limit = min(MOST_PREVIEWED, len(file.sample) * 10)
-            more = replace(file, sample=await asyncio.to_thread(preview, file.source, limit))
-            files = self.state(job_id).files
-            self.change(job_id, files=tuple(more if each is file else each for each in files))
-
-    def _reread(self, file: OpenFile, options: ReadOptions) -> None:
-        self._open(self.current, file.path.name, self._take_again(self.current, file, options))
+    async def show_more(self, job_id: str, at: int) -> None:
+        file = self.state(job_id).files[at]
+        limit = min(MOST_PREVIEWED, len(file.sample) * 10)
+        more = replace(file, sample=await asyncio.to_thread(preview, file.source, limit))
+        files = self.state(job_id).files
+        self.change(job_id, files=tuple(more if each is file else each for each in files))
 
     def _open(self, job_id: str, name: str, work: Work) -> asyncio.Future[None]:
         self.change(job_id, opening=name)
@@ -544,7 +528,7 @@ class Drafts(QObject):
 
     def _use(self, job_id: str, files: Files, mapping: Mapping) -> None:
         state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping)
-        self.read(job_id, replace(state, asks_second=None, missing="", is_read=False))
+        self.read(job_id, replace(state, missing="", is_read=False))
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
         given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}

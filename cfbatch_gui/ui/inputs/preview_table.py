@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QCursor, QFocusEvent, QFont, QKeyEvent, QPainter, QPen
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QFocusEvent, QFont, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyle, QTableView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
@@ -56,7 +56,6 @@ class RoleHeader(KeyboardRing, QHeaderView):
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setMinimumSectionSize(scaled(_NARROWEST))
-        self.viewport().setMouseTracking(True)
         self.sectionClicked.connect(self.open_menu)
         self.set_roles((), (), ())
 
@@ -119,11 +118,6 @@ class RoleHeader(KeyboardRing, QHeaderView):
         else:
             event.ignore()
 
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.MouseMove, QEvent.Type.Leave):
-            self.viewport().update()
-        return super().viewportEvent(event)
-
     def focusInEvent(self, event: QFocusEvent) -> None:
         has_ring = self.has_ring
         super().focusInEvent(event)
@@ -153,44 +147,41 @@ class RoleHeader(KeyboardRing, QHeaderView):
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
         painter.save()
-        font = QFont(self.font())
-        font.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
-        painter.setFont(font)
-        painter.setPen(theme.colour("quiet"))
-        name = self._column(section)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        small = QFont(self.font())
+        small.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
+        painter.setFont(small)
         box = QRect(rect.left(), rect.top(), rect.width() - CELL_MARGIN, scaled(_NAME_HEIGHT) - 2)
-        shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        _paint_words(painter, box, self._column(section), "quiet")
         if section < len(self.shown):
-            chip = QRect(rect.left(), rect.top() + scaled(_NAME_HEIGHT), rect.width() - _GAP, scaled(_CHIP_HEIGHT))
-            self._paint_chip(painter, chip, section)
+            painter.setFont(self.font())
+            self._paint_chip(painter, self.chip(section), section)
         else:
             painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), theme.colour("line"))
         painter.restore()
 
     def _paint_chip(self, painter: QPainter, chip: QRect, section: int) -> None:
-        icon, words_shown, is_used = self._look(section)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        back = theme.colour("selection" if is_used else "hover")
-        hovered = self.logicalIndexAt(self.viewport().mapFromGlobal(QCursor.pos())) if self.underMouse() else -1
-        painter.setBrush(theme.mixed(theme.colour("accent"), back, 0.1) if section == hovered else back)
-        painter.drawRoundedRect(chip, 4, 4)
-        if self.has_ring and self.hasFocus() and section == self._current:
-            painter.setPen(QPen(theme.colour("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(chip.adjusted(1, 1, -1, -1), 4, 4)
+        icon, words, is_used = self._look(section)
+        has_ring = self.has_ring and self.hasFocus() and section == self._current
+        painter.setPen(QPen(theme.colour("accent"), 2) if has_ring else Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour("selection" if is_used else "hover"))
+        painter.drawRoundedRect(chip.adjusted(1, 1, -1, -1) if has_ring else chip, 4, 4)
         middle = chip.center().y() - _ICON // 2 + 1
-        direction = self.layoutDirection()
-        before, after = (QRect(left, middle, _ICON, _ICON) for left in (chip.left() + 8, chip.right() - _ICON - 5))
-        icons.paint_icon(painter, QStyle.visualRect(direction, chip, before), icon, "accent" if is_used else "quiet")
-        icons.paint_icon(painter, QStyle.visualRect(direction, chip, after), "chevron-down", "quiet")
-        painter.setFont(self.font())
-        painter.setPen(theme.colour("text" if is_used else "quiet"))
+        for left, name, role in (
+            (chip.left() + 8, icon, "accent" if is_used else "quiet"),
+            (chip.right() - _ICON - 5, "chevron-down", "quiet"),
+        ):
+            place = QStyle.visualRect(self.layoutDirection(), chip, QRect(left, middle, _ICON, _ICON))
+            icons.paint_icon(painter, place, name, role)
         box = QRect(chip.left() + 8 + _ICON + 5, chip.top(), chip.width() - _BESIDE_WORDS, chip.height())
-        word = painter.fontMetrics().elidedText(words_shown, Qt.TextElideMode.ElideRight, box.width())
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QStyle.visualRect(direction, chip, box), left, word)
+        box = QStyle.visualRect(self.layoutDirection(), chip, box)
+        _paint_words(painter, box, words, "text" if is_used else "quiet")
+
+
+def _paint_words(painter: QPainter, box: QRect, words: str, role: str) -> None:
+    painter.setPen(theme.colour(role))
+    shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, box.width())
+    painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
 
 
 PREVIEW_ROW_HEIGHT = 34
@@ -229,10 +220,13 @@ class PreviewTable(TableView):
             if before is not None and before[0].path == file.path:
                 self.verticalScrollBar().setValue(scrolled)
         self.viewport().update()
-        self.updateGeometry()
+        self.set_most_rows(self._most)
 
     def set_most_rows(self, most: int) -> None:
         self._most = most
+        is_more = self._shown is not None and len(self._shown[0].sample) > most
+        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOn if is_more else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(policy)  # it takes its width before the columns are laid out
         self.updateGeometry()
 
     def role_of(self, column: int) -> Role | None:

@@ -70,9 +70,7 @@ class Library(QFrame):
         return max(LEAST_SIDEBAR, self.new_button.sizeHint().width() + 2 * MEDIUM)
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        selected = {job.id for job in self.list.selected_jobs()}
         self.rows.show_jobs(jobs)
-        self.list.select_again(selected)
         self._mark()
 
     def open_job(self, job_id: str) -> None:

@@ -4,12 +4,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QItemSelection,
     QItemSelectionModel,
     QModelIndex,
     QObject,
@@ -177,18 +175,19 @@ class LibraryRows(QAbstractListModel):
         return lines
 
     def _rearrange(self) -> None:
-        """Signal which lines changed where all are the same jobs, else a reset."""
-        old, fresh = self._entries, self._lines()
-        pairs = list(zip(old, fresh, strict=False))
-        if len(old) != len(fresh) or any(one is not other and _key(one) != _key(other) for one, other in pairs):
-            self.beginResetModel()
+        """Show the lines as they are now; where they have moved, the selection and the focus go with their jobs."""
+        fresh = self._lines()
+        if list(map(_key, fresh)) == list(map(_key, self._entries)):
             self._entries = fresh
-            self.endResetModel()
+            self.dataChanged.emit(self.index(0), self.index(len(fresh) - 1))
             return
+        self.layoutAboutToBeChanged.emit()
+        before = self.persistentIndexList()
+        kept = [_key(self._entries[index.row()]) for index in before]
         self._entries = fresh
-        for at, (before, now) in enumerate(pairs):
-            if before is not now and before != now:
-                self.dataChanged.emit(self.index(at), self.index(at))
+        line_of = {_key(entry): line for line, entry in enumerate(self._entries)}
+        self.changePersistentIndexList(before, [self.index(line_of.get(key, -1)) for key in kept])
+        self.layoutChanged.emit()
 
 
 _SIDE = 12  # pixels between the list and the edges of the sidebar
@@ -312,14 +311,11 @@ class JobList(QListView):
         self.customContextMenuRequested.connect(self._ask_menu)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self.clicked.connect(self._click)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        rows.layoutChanged.connect(self._show_focus)
+        self._show_focus()
 
-    def reset(self) -> None:
-        """Stay where it is scrolled to; without lines it takes no focus."""
-        place = self.verticalScrollBar().value()
-        super().reset()
-        self.doItemsLayout()
-        self.verticalScrollBar().setValue(place)
+    def _show_focus(self) -> None:
+        """Without lines it takes no focus."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._rows.entries() else Qt.FocusPolicy.NoFocus)
 
     def mark(self, job_id: str, index: QModelIndex) -> None:
@@ -338,18 +334,6 @@ class JobList(QListView):
         entries = self._rows.entries()
         return [entry for top, end in ranges for entry in entries[top:end] if isinstance(entry, Job)]
 
-    def select_again(self, job_ids: set[str]) -> None:
-        """Select these after lines have moved: a job whose line went to another group has lost its selection."""
-        if len(job_ids) < 2 or {job.id for job in self.selected_jobs()} == job_ids:
-            return
-        entries = self._rows.entries()
-        lines = [line for line, entry in enumerate(entries) if isinstance(entry, Job) and entry.id in job_ids]
-        selection = QItemSelection()
-        for _, group in groupby(enumerate(lines), lambda numbered: numbered[1] - numbered[0]):
-            together = [line for _, line in group]
-            selection.select(self._rows.index(together[0]), self._rows.index(together[-1]))
-        self.selectionModel().select(selection, _Flag.ClearAndSelect)
-
     def dataChanged(
         self,
         topLeft: QModelIndex | QPersistentModelIndex,  # noqa: N803  # Qt's names
@@ -357,7 +341,7 @@ class JobList(QListView):
         roles: Sequence[int] = (),
     ) -> None:
         """Qt would lay out all lines anew."""
-        self.viewport().update(self.visualRect(topLeft))
+        self.viewport().update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.setProperty("keyboard", came_by_keyboard(self, event))

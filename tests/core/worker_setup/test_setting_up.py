@@ -12,7 +12,6 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected, ServiceRefused, TokenRefused
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
-    AddressMissing,
     State,
     Step,
     StorageNotActivated,
@@ -206,8 +205,8 @@ NOT_ROUTED = {"GET workers/scripts/cf-batch-door/settings": [Refused(404, 7003, 
         ({"permissions": ()}, TokenRefused, f"permission {SCRIPTS} for this "),
         ({"tokens": (OTHER_TOKEN,)}, TokenRefused, "was deleted, has expired"),
         ({"r2_active": False}, StorageNotActivated, "Open R2 Object Storage in the dashboard once and activate it"),
-        ({"subdomain": ""}, AddressMissing, "Open Workers & Pages in the dashboard once"),
-        ({"subdomain": "anna.evil.example/"}, AddressMissing, "Open Workers & Pages in the dashboard once"),
+        ({"subdomain": ""}, ServiceRefused, "Open Workers & Pages in the dashboard once"),
+        ({"subdomain": "anna.evil.example/"}, ServiceRefused, "Open Workers & Pages in the dashboard once"),
         ({"refuse_first": NOT_ROUTED}, ServiceRefused, r"does not know this account\. Check the account ID"),
     ],
 )
@@ -246,7 +245,7 @@ async def standing(bench: Bench) -> Bench:
 
 async def test_all_of_it_goes_and_the_connection_stays(standing: Bench) -> None:
     taken = await standing.take_down()
-    assert taken == TakenDown(worker=True, workflow=True, bucket=True, answers=len(STORED))
+    assert taken == TakenDown("cf-batch-door", worker=True, workflow=True, bucket=True, answers=len(STORED))
     assert standing.account.state == ({}, {}, {})
     assert len(standing.saved) == 1
     assert set(standing.states().values()) == {State.DONE}

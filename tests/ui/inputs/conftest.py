@@ -39,10 +39,9 @@ class DraftDriver:
         with styled_once():
             self.window = QWidget()
             self.window.resize(1004, 820)
-            self.notices = Notices()
+            self.notices = Notices(self.window)
             self.page = DraftPage(program, self.notices, job_actions(program, self.notices, self.window))
             layout = QVBoxLayout(self.window)
-            layout.addWidget(self.notices)
             layout.addWidget(self.page, 1)
         qtbot.addWidget(self.window)
         self.sent: list[str] = []

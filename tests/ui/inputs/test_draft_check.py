@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
-from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY
 from tests.core.test_threads import ENDLESS
 from tests.ui.conftest import Until
@@ -77,19 +76,10 @@ async def test_counts_are_shown_before_tokens_are_counted_which_another_choice_s
 
 async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, many: Path, until: Until) -> None:
     await connected.open(many, until, connection="cloudflare")
-    connected.click(connected.page.check.options_button)
-    fields = connected.page.check.options.budget
-    pick(fields.unit, "neurons")
-    fields.a_job.setFocus()
-    for typed, amount in (("0.001", 0.001), ("0,5", 0.5), ("much", 0.5), ("", 0.0), ("1", 1.0)):
-        fields.a_job.selectAll()
-        connected.qtbot.keyClick(fields.a_job, Qt.Key.Key_Delete)
-        connected.qtbot.keyClicks(fields.a_job, typed)
-        connected.qtbot.keyClick(fields.a_job, Qt.Key.Key_Return)
-        await until(lambda amount=amount: connected.program.settings.budget.a_job == amount)
-    await until(lambda: connected.why_not().endswith("your budget for a job is 1 neurons."))
     wanted = Budget(a_job=1.0, unit="neurons")
-    await until(lambda: Settings.load(connected.program.paths.settings).budget == wanted)
+    connected.program.change_settings(budget=wanted)
+    connected.page.show_job(connected.job)
+    await until(lambda: connected.why_not().endswith("your budget for a job is 1 neurons."))
     assert connected.is_ready()
     connected.click(connected.page.check.send_button)
     assert "your budget for a job is 1 neurons" in await answer(connected.page, "Cancel", until)

@@ -45,8 +45,6 @@ _OPTIONS = {
     "strings_to_urls": False,
     "strings_to_numbers": False,
 }
-_NO_XML = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]")
-_LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}[_\0-\x08\x0b-\x1f\ufffe\uffff])")
 _SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
 _MOST_DIGITS = 15
 _NARROWEST, _WIDEST, _NUMBER_WIDTH = 6, 60, 11  # characters
@@ -101,7 +99,6 @@ class Sheet:
         self.name, self._columns = name, columns
         self.rows = 0
         self._sheet = book.add_worksheet(name)
-        self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
         self._sheet.freeze_panes(1, 0)
         self._sheet.repeat_rows(0)  # on each page of paper, of which the sheet is as wide as one
         self._sheet.set_landscape()
@@ -152,13 +149,6 @@ class Sheet:
                     length=len(cell),
                 )
             )
-
-
-def _escaped(text: str) -> str:
-    """What XML cannot hold as _xHHHH_, as xlsxwriter (3.3) misses the second of two that share an underscore."""
-    if "_x" in text:
-        text = _LIKE_ESCAPE.sub("_x005F_", text)
-    return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
 
 
 _DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, PART: 0, "query": None, "text": None}
