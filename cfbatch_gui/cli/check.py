@@ -123,8 +123,8 @@ def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     for source in inputs.sources:
         yield f"{source.path.name}: {said(explain(source))}"
         if source is inputs.source and not source.is_header_sure:
-            if_header = tr("If it is a header, say so by --header yes.")
-            yield f"  {tr('If it is data, say so by --header no.') if source.has_header else if_header}"
+            if_data = tr("If it is data, say so by --header no.")
+            yield "  " + (if_data if source.has_header else tr("If it is a header, say so by --header yes."))
         yield from (f"  {said(notice)}" for notice in source.notices)
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
