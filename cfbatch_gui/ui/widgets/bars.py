@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
-from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
+from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton, add_action
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
 from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, StateLabel, restyle
 from cfbatch_gui.words.states import Role
@@ -263,10 +263,9 @@ class PageHeader(QWidget):
         """Add the page's buttons, then the entries of its "…" menu; what is not possible is disabled."""
         for button in (*self._elsewhere, *self._at_right):
             if not button.isHidden():
-                action = menu.addAction(button.icon(), button.text())
+                action = add_action(menu, button.text(), button.click, button.icon_name)
                 action.setEnabled(button.isEnabled())
                 action.setToolTip(button.toolTip())
-                action.triggered.connect(lambda _checked=False, button=button: button.click())
         menu.addSeparator()
         self.more.menu().aboutToShow.emit()  # some pages fill it then
         menu.addActions(self.more.menu().actions())
