@@ -138,7 +138,7 @@ async def test_what_takes_long_says_so_and_can_be_stopped(
 ) -> None:
     page, held, read = compared.page, Event(), comparison_page.read_comparison
 
-    def read_later(*given: Any) -> comparison_page.Compared:
+    def read_later(*given: Any) -> object:
         held.wait()
         return read(*given)
 

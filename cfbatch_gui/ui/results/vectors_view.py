@@ -179,6 +179,7 @@ class SearchView(VectorPage):
     def clear(self) -> None:
         self._vector, self._asked = None, ""
         self.sentence.clear()
+        self.button.set_possible(tr("Reading the results…"))
 
     def arrived(self, *, is_first: bool) -> None:
         self._show_price()
@@ -228,7 +229,7 @@ class SearchView(VectorPage):
     def search(self) -> None:
         """Request the vector of the sentence, unless it was requested last, then compare."""
         text = self.sentence.text().strip()
-        if not self.button.isEnabled():
+        if self.vectors_read is None or not self.button.isEnabled():
             return
         if text == self._asked and self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
@@ -489,7 +490,8 @@ class DuplicatesView(VectorPage):
         )
 
     def _look_again(self, resting: float = _RESTING) -> None:
-        self.tasks.start("look", self._look(resting))
+        if self.vectors_read is not None:
+            self.tasks.start("look", self._look(resting))
 
     async def _look(self, resting: float) -> None:
         await asyncio.sleep(resting)
