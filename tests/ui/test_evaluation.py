@@ -204,7 +204,7 @@ async def test_only_jobs_with_something_in_common_are_offered(compared: Compared
     finished(program, "Lone vectors", LONE, Kind.EMBED)
     program.drafts.create(Kind.RANK, "Draft", first.model, first.connection)
     dialog = ChooseJobsDialog(program, first)
-    await until(lambda: dialog.rows.rowCount() > 0)
+    await until(lambda: not dialog.tasks.running())
     assert {job.name for job in dialog.rows.rows()} == {"Second", "Vectors"}
     QTest.keyClicks(dialog.find_field, "second")
     assert [job.name for job in dialog.chosen()] == ["Second"] and dialog.compare_button.isEnabled()

@@ -124,8 +124,8 @@ def similarity_run(folder: JobFolder, job: Job, ranking: Run) -> Run:
     return replace(ranking, job=job, table=replace(table, scores=scores), unusable=None)
 
 
-def comparable_jobs(folder_of: Callable[[str], JobFolder], base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
-    """Other jobs with results, of which one ranks, that have a query and a text in common with this one; those of the
+def comparable_jobs(folder_of: Callable[[str], JobFolder], base: Job, jobs: Sequence[Job]) -> Iterator[Job]:
+    """Other jobs with results that have a query and a text in common with this one, of which one ranks; those of the
     same file first, then those of as many queries, the newest first. Blocking. A job that cannot be read is left out.
     """
     ours = [set(_names(folder_of(base.id), base, statement)) for statement in _SUBJECTS]
@@ -143,7 +143,7 @@ def comparable_jobs(folder_of: Callable[[str], JobFolder], base: Job, jobs: Sequ
     def nearness(job: Job) -> tuple[bool, bool, float]:
         return job.source_name != base.source_name, job.queries != base.queries, -job.created_at
 
-    return tuple(sorted(filter(has_both, jobs), key=nearness))
+    return filter(has_both, sorted(jobs, key=nearness))
 
 
 _SUBJECTS = ("SELECT text, query_id FROM queries", "SELECT text, text_id FROM texts")

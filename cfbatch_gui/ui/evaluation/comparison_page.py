@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
@@ -511,10 +512,7 @@ class MeasuresTab(QWidget):
     def show_measures(self, compared: Compared) -> None:
         comparison, found = compared.comparison, compared.evaluation
         self.jobs.show_lines(quality.job_rows(comparison), quality.job_titles(), right=(3, 4))
-        rows = quality.overlap_rows(compared.moves, compared.top_k)
-        if found is not None:
-            rows = [*quality.measure_rows(found.runs, found.k), *rows]
-        letters = [quality.letter(index) for index in range(len(comparison.runs))]
+        (_, *letters, _), rows = quality.measure_table(compared)
         lines = [(name, meaning, *values) for name, *values, meaning in rows]
         self.grid.show_lines(lines, ("", "", *letters), right=range(2, len(letters) + 2))
         self.remarks.set_line(quality.comparison_remarks(comparison, found))
@@ -666,17 +664,30 @@ class ChooseJobsDialog(Dialog):
         return tuple(self.rows.row(index) for index in self.table.selected_rows())
 
     async def _look(self) -> None:
-        self._jobs = await in_thread(comparable_jobs, self._program.folder, self._base, self._program.ledger.jobs())
+        loop, jobs = asyncio.get_running_loop(), self._program.ledger.jobs()
+
+        def look() -> None:
+            for job in comparable_jobs(self._program.folder, self._base, jobs):
+                loop.call_soon_threadsafe(self._add, job)
+
+        await in_thread(look)
         words = tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
         nothing = tr("There is no other job with results over the same texts yet.")
         self._about.setText(words.format(key=control_name()) if self._jobs else nothing)
+
+    def _add(self, job: Job) -> None:
+        if not isValid(self):  # it was closed since
+            return
+        self._jobs = (*self._jobs, job)
         self._find(self.find_field.text())
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if len(self._jobs) == 1 and not self.find_field.text():
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _find(self, text: str) -> None:
         wanted = text.casefold().strip()
         self.rows.set_rows([job for job in self._jobs if wanted in job.name.casefold()])
-        self.table.selectRow(0)
+        if not self.table.selected_rows():
+            self.table.selectRow(0)
         self._selected()
 
     def _selected(self) -> None:
