@@ -324,20 +324,13 @@ class WorkerSetupDialog(AccountDialog):
             show=self.show_progress,
         )
         self._connection_id = done.connection.id
-        pattern = tr("Done: connection “{name}” was added.")
-        if not done.is_new:
-            pattern = tr("Done: connection “{name}” is kept.")
-        more = [
-            tr("A new address may take a minute until it answers: test it on its card then."),
-            tr("The token is not needed any more: delete it in the dashboard."),
-        ]
-        if done.has_other_secret:
-            more.insert(0, tr("The Worker has a new secret: programs elsewhere that use it need it too."))
+        sentence, *more = map(said, done.sentences())
+        more.append(tr("A new address may take a minute until it answers: test it on its card then."))
         if await self._program.credentials.token_source(self._connection_id, check=check_secret) is TokenSource.SESSION:
             more.insert(0, tr("No keyring took the Worker’s secret: copy it now, or it is lost with this program."))
             self.copy_secret.show()
         self.connected.emit(self._connection_id)
-        return pattern.format(name=title_words(done.connection.name)), " ".join(more)
+        return sentence, " ".join(more)
 
     def stopped(self, error: UserError) -> None:
         super().stopped(error)
@@ -392,12 +385,8 @@ class WorkerRemovalDialog(AccountDialog):
         taken = await setup.take_down(
             *(account_id, token, names), keep_bucket=self.keep_bucket.isChecked(), show=self.show_progress
         )
-        more = [tr("The token is not needed any more: delete it in the dashboard.")]
-        if taken.bucket:
-            more.insert(
-                0, figures.plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
-            )
+        sentence, *more = map(said, taken.sentences())
         if self.forget.isChecked():
             await self._program.connections.remove(self._record.id)
             self.forgotten.emit()
-        return tr("Done: “{name}” is not in the account any more.").format(name=names.worker), " ".join(more)
+        return sentence, " ".join(more)
