@@ -129,7 +129,7 @@ async def test_limits_of_the_page_are_kept_until_they_are_changed_and_columns_ar
         box.setChecked(False)
     assert not columns.accept_button.isEnabled()
     for box in columns.boxes:
-        box.setChecked(box.text() in ("query", "score"))
+        box.setChecked(box.text() in ("Query", "Score"))
     QTest.mouseClick(columns.accept_button, LEFT)
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows"])
     dialog.limits_bar.top.setValue(1)

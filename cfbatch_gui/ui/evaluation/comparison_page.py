@@ -10,21 +10,22 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
+    Compared,
     Comparison,
     QueryChange,
     QueryMove,
     compare,
-    most_moved_first,
     query_changes,
-    query_moves,
+    with_top,
     write_queries,
     write_texts,
 )
 from cfbatch_gui.core.evaluation.joining import RunText, comparable_jobs, read_runs
-from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, answers, evaluate
+from cfbatch_gui.core.evaluation.judged import BookGrades, answers
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -60,30 +61,10 @@ _CARD = (20, MEDIUM, 20, MEDIUM)
 _PAGE = (WIDE, MEDIUM, WIDE, MEDIUM)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compared:
-    """`moves`, what moved most first, are of each job but the first. `evaluation` is None without labels and
-    judgements; `book` has those that count beside the labels.
-    """
-
-    comparison: Comparison
-    moves: tuple[tuple[QueryMove, ...], ...]
-    evaluation: Evaluation | None
-    top_k: int
-    book: BookGrades | None
-
-
 def read_comparison(program: Program, jobs: Sequence[Job]) -> Compared:
     """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
     comparison = compare(read_runs(program.folder, jobs))
     return with_top(comparison, TOP_K, BookGrades.read(program.judgements.find()))
-
-
-def with_top(comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
-    """Figures with this cut-off. Blocking."""
-    found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(comparison.runs)))
-    moves = tuple(tuple(most_moved_first(each)) for each in found)
-    return Compared(comparison, moves, evaluate(comparison.runs, comparison.joined, k=top_k, book=book), top_k, book)
 
 
 class ComparisonPage(ResultsPage[Compared]):
@@ -187,9 +168,11 @@ class ComparisonPage(ResultsPage[Compared]):
 
     async def _change_top(self) -> None:
         if (before := self.compared) is not None:
-            with self.waiting(tr("Comparing…")):
-                found = await in_thread(with_top, before.comparison, self.tops.currentData(), before.book)
-            self._show(found)
+            try:
+                with self.waiting(tr("Comparing…")):
+                    self._show(await in_thread(with_top, before.comparison, self.tops.currentData(), before.book))
+            finally:
+                self.tops.set_value(self.compared.top_k if self.compared is not None else TOP_K)
 
     async def _read_texts(self, query: int) -> None:
         if self.compared is not None:
@@ -275,11 +258,8 @@ class ComparisonPage(ResultsPage[Compared]):
         """Write a CSV of `only` these queries or of all. Raises UserError."""
         if (compared := self.compared) is None:
             return
-        by_queries = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
-        write = by_queries if by_query else write_texts
-        count = await asyncio.to_thread(
-            write, compared.comparison, path, for_excel=display.csv_separator(), queries=only
-        )
+        write = write_queries if by_query else write_texts
+        count = await asyncio.to_thread(write, compared, path, for_excel=display.csv_separator(), queries=only)
         rows = figures.plural(count, "{n} row", "{n} rows")
         self.notices.show_written(tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 
@@ -532,10 +512,7 @@ class MeasuresTab(QWidget):
     def show_measures(self, compared: Compared) -> None:
         comparison, found = compared.comparison, compared.evaluation
         self.jobs.show_lines(quality.job_rows(comparison), quality.job_titles(), right=(3, 4))
-        rows = quality.overlap_rows(compared.moves, compared.top_k)
-        if found is not None:
-            rows = [*quality.measure_rows(found.runs, found.k), *rows]
-        letters = [quality.letter(index) for index in range(len(comparison.runs))]
+        (_, *letters, _), rows = quality.measure_table(compared)
         lines = [(name, meaning, *values) for name, *values, meaning in rows]
         self.grid.show_lines(lines, ("", "", *letters), right=range(2, len(letters) + 2))
         self.remarks.set_line(quality.comparison_remarks(comparison, found))
@@ -687,17 +664,30 @@ class ChooseJobsDialog(Dialog):
         return tuple(self.rows.row(index) for index in self.table.selected_rows())
 
     async def _look(self) -> None:
-        self._jobs = await in_thread(comparable_jobs, self._program.folder, self._base, self._program.ledger.jobs())
+        loop, jobs = asyncio.get_running_loop(), self._program.ledger.jobs()
+
+        def look() -> None:
+            for job in comparable_jobs(self._program.folder, self._base, jobs):
+                loop.call_soon_threadsafe(self._add, job)
+
+        await in_thread(look)
         words = tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
         nothing = tr("There is no other job with results over the same texts yet.")
         self._about.setText(words.format(key=control_name()) if self._jobs else nothing)
+
+    def _add(self, job: Job) -> None:
+        if not isValid(self):  # it was closed since
+            return
+        self._jobs = (*self._jobs, job)
         self._find(self.find_field.text())
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if len(self._jobs) == 1 and not self.find_field.text():
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _find(self, text: str) -> None:
         wanted = text.casefold().strip()
         self.rows.set_rows([job for job in self._jobs if wanted in job.name.casefold()])
-        self.table.selectRow(0)
+        if not self.table.selected_rows():
+            self.table.selectRow(0)
         self._selected()
 
     def _selected(self) -> None:

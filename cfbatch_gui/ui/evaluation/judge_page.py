@@ -126,7 +126,9 @@ class JudgingView(QWidget):
             self._grades.removeWidget(card)
             card.deleteLater()
         self.cards = [_GradeCard(grade, partial(self._answer, grade.value)) for grade in scale.grades]
+        widest = max(card.minimumWidth() for card in self.cards)
         for card in self.cards:
+            card.setMinimumWidth(widest)
             self._grades.addWidget(card)
         self._foot.set_line(foot)
 
