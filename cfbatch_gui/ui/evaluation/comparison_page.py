@@ -453,6 +453,7 @@ class ScoresTab(QWidget):
         self.pictures = PictureButtons(self.chart, page.notices, page.tasks, folder)
         self._about = widgets.IconLine("", wrap=True)
         head = widgets.row((self._about, 1), self.pictures, gap=LARGE)
+        head.setAlignment(self._about, Qt.AlignmentFlag.AlignVCenter)
         self.setLayout(widgets.column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
 
     def show_scores(self, comparison: Comparison, other: int) -> None:
