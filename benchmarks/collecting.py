@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.collecting_costs import BATCHES, FREE, PAID, Plan, Taken, of_instance, of_program
 from benchmarks.limits import Figures, seconds
-from tests.worker.counted_room import CountedRoom, Shard, counted_room
+from tests.worker.collecting_room import CountedRoom, Shard, counted_room
 
 _ANSWER_BYTES = 5_000
 _EMPTY_ROUNDS = 3

@@ -33,8 +33,9 @@ from cfbatch_gui.core.versions import Change, Differences, check_comparable, com
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
-from cfbatch_gui.words.figures import one_line, plural, told, usage_error, worded
+from cfbatch_gui.words.figures import told, usage_error
 from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.versions import version_words
 
 
 def add_arguments(parser: Parser) -> None:
@@ -122,15 +123,13 @@ def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     for source in inputs.sources:
         yield f"{source.path.name}: {said(explain(source))}"
         if source is inputs.source and not source.is_header_sure:
-            is_data, is_header = (
-                tr("If it is data, say so by --header no."),
-                tr("If it is a header, say so by --header yes."),
-            )
-            yield f"  {is_data if source.has_header else is_header}"
+            if_data = tr("If it is data, say so by --header no.")
+            yield "  " + (if_data if source.has_header else tr("If it is a header, say so by --header yes."))
         yield from (f"  {said(notice)}" for notice in source.notices)
     yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
     yield from map(said, preflight.notices)
-    yield from _lines_of_version(checked)
+    if checked.earlier is not None and checked.differences is not None:
+        yield version_words(checked.earlier.name, checked.differences)
     yield from working.lines_of_reuse(preflight, checked.job.kind, checked.job.connection)
     yield from labelled(plans.facts(preflight, checked.job, checked.rows, Spent(), time.time()), 9)
     if inputs.source.candidates is not None:
@@ -183,19 +182,6 @@ def _open_question(error: UserError, call: Call) -> dict[str, object]:
         answers = [("--rank",), ("--embed",)]
     columns = error.inputs.source.columns if isinstance(error, reading.ColumnsUnsettled) else None
     return {"sentence": error.message, "answers": answers, "columns": columns}
-
-
-def _lines_of_version(checked: _Checked) -> Iterator[str]:
-    if checked.earlier is None or (each := checked.differences) is None:
-        return
-    counts = [
-        plural(len(each.added), "{n} new", "{n} new"),
-        plural(len(each.changed), "{n} changed", "{n} changed"),
-        *([plural(len(each.moved), "{n} under another id", "{n} under another id")] if len(each.moved) else []),
-        plural(len(each.unchanged), "{n} as before", "{n} as before"),
-        plural(len(each.removed), "{n} gone", "{n} gone"),
-    ]
-    yield worded("Since “{name}”: {counts}.", name=one_line(checked.earlier.name), counts=" · ".join(counts))
 
 
 def _json_of_version(checked: _Checked) -> dict[str, object] | None:

@@ -10,10 +10,20 @@ from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, say_wrote
-from cfbatch_gui.core.evaluation import comparison as compared
-from cfbatch_gui.core.evaluation.comparison import TOP_K, Comparison, QueryMove
+from cfbatch_gui.core.evaluation.comparison import (
+    TOP_K,
+    Compared,
+    P,
+    QueryMove,
+    compare,
+    query_changes,
+    summary,
+    with_top,
+    write_queries,
+    write_texts,
+)
 from cfbatch_gui.core.evaluation.joining import Run, read_runs
-from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, answers, evaluate
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Shelf
@@ -125,23 +135,17 @@ async def run(call: Call) -> int | None:
     if len({job.id for job in jobs}) < max(2, len(jobs)):
         raise usage_error("name_two_jobs_or_more_each")
     runs = await asyncio.to_thread(read_runs, lambda job_id: JobFolder(call.paths.job(job_id)), jobs)
-    found = await asyncio.to_thread(compared.compare, runs)
-    moves = [compared.query_moves(found, other, top_k=top) for other in range(1, len(jobs))]
     book = await asyncio.to_thread(read_judgements, call)
-    evaluation = await asyncio.to_thread(evaluate, found.runs, found.joined, k=top, book=book)
-    report = Report(found, moves, evaluation, top, max(0, call.most), book)
+    found = await asyncio.to_thread(with_top, await asyncio.to_thread(compare, runs), top, book)
+    report = Report(found, max(0, call.most))
     call.answer(report.facts() if call.json else None, report.lines(call.console.width))
     with listing(call.paths.unfinished):
-        if texts is not None:
-            say_wrote(call.console, await asyncio.to_thread(compared.write_texts, found, texts), texts)
-        if queries is not None:
-            write = compared.write_queries
-            say_wrote(
-                call.console, await asyncio.to_thread(write, found, queries, top_k=top, evaluation=evaluation), queries
-            )
+        for path, write in ((texts, write_texts), (queries, write_queries)):
+            if path is not None:
+                say_wrote(call.console, await asyncio.to_thread(write, found, path), path)
     if limit is None:
         return None
-    status, sentence = check(evaluation, limit)
+    status, sentence = check(found.evaluation, limit)
     call.console.say(sentence)
     return status
 
@@ -188,19 +192,13 @@ _SHOWN = 5e-5  # a smaller difference is shown as 0.0000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """`moves` has one item for each job but the first."""
-
-    comparison: Comparison
-    moves: Sequence[Sequence[QueryMove]]
-    evaluation: Evaluation | None
-    top_k: int
+    compared: Compared
     most: int
-    book: BookGrades | None
 
     def facts(self) -> dict[str, object]:
-        comparison, found = self.comparison, self.evaluation
+        compared, comparison, found = self.compared, self.compared.comparison, self.compared.evaluation
         runs = zip(comparison.runs, comparison.joined, strict=True)
-        others = zip(comparison.runs[1:], self.moves, strict=True)
+        others = zip(comparison.runs[1:], compared.moves, strict=True)
         size = {"queries": len(comparison.queries), "contexts": len(comparison.query)}
         return {
             "jobs": [
@@ -216,15 +214,14 @@ class Report:
                 for index, (run, joined) in enumerate(runs)
             ],
             "compared": {**size, "partial": comparison.is_partial},
-            "rbo_p": compared.P,
-            "top_k": self.top_k,
+            "rbo_p": P,
+            "top_k": compared.top_k,
             "with_first": [
-                {"job": run.job.id, **asdict(compared.summary(moves)), "moved_most": self._most(moves)}
-                for run, moves in others
+                {"job": run.job.id, **asdict(summary(moves)), "moved_most": self._most(moves)} for run, moves in others
             ],
             "evaluation": found,
             "answers": None if found is None else self._answers(found),
-            "judgements": self.book.name if self.book is not None else None,
+            "judgements": compared.book.name if compared.book is not None else None,
         }
 
     def _answers(self, found: Evaluation) -> list[dict[str, object]]:
@@ -235,13 +232,13 @@ class Report:
                 "metric": name,
                 **asdict(answer),
                 "difference_is_seen": answer.is_seen,
-                "by_query": compared.query_changes(self.comparison, found, other, name),
+                "by_query": query_changes(self.compared.comparison, found, other, name),
             }
             for other, answer in enumerate(answers(found), 1)
         ]
 
     def lines(self, width: int) -> Iterator[str]:
-        comparison, found = self.comparison, self.evaluation
+        compared, comparison, found = self.compared, self.compared.comparison, self.compared.evaluation
         if partial := quality.partial_words(comparison):
             yield from (partial, "")
         yield from _table(quality.job_titles(), quality.job_rows(comparison), width)
@@ -249,17 +246,14 @@ class Report:
         yield worded("Compared: {queries} queries with {texts} candidates that all have scored", **size)
         yield ""
         letters = [quality.letter(index) for index in range(len(comparison.runs))]
-        rows = quality.overlap_rows(self.moves, self.top_k)
+        yield from _table(*quality.measure_table(compared), width)
         if found is not None:
-            rows = [*quality.measure_rows(found.runs, found.k), *rows]
-        yield from _table((tr("Measure"), *letters, tr("Meaning")), rows, width)
-        if found is not None:
-            yield one_line(quality.source_words(found, self.book))
+            yield one_line(quality.source_words(found, compared.book))
             yield from quality.remarks(found)
         for index, run in enumerate(comparison.runs):
             if run.unusable is not None:
                 yield worded("Job {job}: {sentence}", job=letters[index], sentence=unusable_words(run.unusable))
-        for index, moves in enumerate(self.moves, 1):
+        for index, moves in enumerate(compared.moves, 1):
             if most := self._most(moves):
                 yield from ("", worded("Moved most from A to {job}:", job=letters[index]))
                 moved = [(number(each.largest_change), _query_words(each.id, each.text)) for each in most]
@@ -268,16 +262,16 @@ class Report:
             yield from self._answer_lines(found, letters, width)
 
     def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
-        moved = [move for move in compared.most_moved_first(moves) if move.largest_change]
+        moved = [move for move in moves if move.largest_change]
         return moved[: self.most]
 
     def _answer_lines(self, found: Evaluation, letters: Sequence[str], width: int) -> Iterator[str]:
         metric = next(iter(found.runs[0].means))
         for index, answer in enumerate(answers(found), 1):
             headline, *sentences = quality.answer_words(answer, letters[index], metric)
-            p = "" if answer.low is None else f" p = {number(answer.p, '.3f')}."
+            p = "" if answer.low is None or answer.p == 1 else f" p = {number(answer.p, '.3f')}."
             yield from ("", f"{headline}. {' '.join(filter(None, sentences))}{p}")
-            changes = compared.query_changes(self.comparison, found, index, metric)
+            changes = query_changes(self.compared.comparison, found, index, metric)
             rows = [
                 (
                     score_text(each.value),

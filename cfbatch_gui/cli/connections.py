@@ -359,12 +359,9 @@ async def _set_up(call: Call) -> ExitStatus:
         connection = done.connection
         if call.use:
             await work.program.keep_settings(connection=connection.id)
-        words = tr("Done: connection “{name}” was added.") if done.is_new else tr("Done: connection “{name}” is kept.")
-        console.say(words, name=connection.name)
-        if done.has_other_secret:
-            console.tell("worker_new_secret_programs_elsewhere_use")
+        for sentence in done.sentences():
+            console.say(said(sentence))
         console.tell("new_address_may_take_minute_until", command=f"cfbatch connections test {connection.id}")
-        console.tell("token_is_not_needed_any_more")
         await say_where(work, connection.name, connection.id)
         call.answer({"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}, ())
     return ExitStatus.DONE
@@ -391,10 +388,8 @@ async def _take_down(call: Call) -> ExitStatus:
         )
         if call.forget:
             await work.program.connections.remove(found)
-    console.tell("done_name_is_not_account_any", name=names.worker)
-    if taken.bucket:
-        console.tell("n_stored_objects_were_deleted", n=taken.answers)
-    console.tell("token_is_not_needed_any_more")
+    for sentence in taken.sentences():
+        console.say(said(sentence))
     gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
     call.answer(gone, ())
     return ExitStatus.DONE

@@ -17,15 +17,8 @@ from math import isnan
 from types import FrameType
 from typing import Any, Final, Self, TextIO
 
-from cfbatch_gui.core.errors import (
-    ConnectionProblem,
-    ExportError,
-    InputError,
-    OutcomeUnknown,
-    OverBudget,
-    UsageError,
-    UserError,
-)
+from cfbatch_gui.core import errors
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.printing import escaped, put
@@ -96,10 +89,10 @@ def worst_of(statuses: Iterable[ExitStatus]) -> ExitStatus:
 
 
 _OF_ERRORS: Final = (
-    ((InputError, UsageError), ExitStatus.BAD_INPUT),
-    (ConnectionProblem, ExitStatus.NO_CONNECTION),
-    (OutcomeUnknown, ExitStatus.OUTCOME_UNKNOWN),
-    (OverBudget, ExitStatus.OVER_BUDGET),
+    ((errors.InputError, errors.UsageError), ExitStatus.BAD_INPUT),
+    (errors.ConnectionProblem, ExitStatus.NO_CONNECTION),
+    (errors.OutcomeUnknown, ExitStatus.OUTCOME_UNKNOWN),
+    (errors.OverBudget, ExitStatus.OVER_BUDGET),
     (UserError, ExitStatus.FAILED),
 )
 
@@ -173,7 +166,7 @@ class Console:
         except OSError as error:
             _silence(self._out)
             words = message("result_could_not_be_printed_reason")
-            raise ExportError(words.filled(reason=error.strerror)) from error
+            raise errors.ExportError(words.filled(reason=error.strerror)) from error
         return count
 
 

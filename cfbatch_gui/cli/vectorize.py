@@ -9,12 +9,12 @@ from functools import partial
 
 import msgspec
 
-from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, table
+from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled, listed
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.vectorize.client import IndexMissing, Metric
+from cfbatch_gui.core.vectorize.client import IndexMissing, Metric, VectorizeIndex
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
     IdSource,
@@ -179,14 +179,10 @@ async def _ready_index(work: Work, job: Job) -> None:
 
 async def _list(work: Work, _: None) -> None:
     indexes = await work.program.vectorize.calls(work.connection).list_indexes()
-    rows = [
-        (each.name, number(each.dimensions), each.metric, _moment(each.created_on), each.description or "")
-        for each in indexes
-    ]
-    titles = (tr("NAME"), tr("numbers"), tr("metric"), tr("created"), tr("description"))
+    rows = [(*_facts(each), (tr("description"), each.description or "")) for each in indexes]
     work.answer(
         {"indexes": [msgspec.to_builtins(each) for each in indexes]},
-        table(titles, rows, work.console.width),
+        listed(rows, work.console.width),
         tr("There is no index in this account yet. “cfbatch vectorize push … --create” makes one."),
     )
 
@@ -194,15 +190,18 @@ async def _list(work: Work, _: None) -> None:
 async def _info(work: Work, _: None) -> None:
     calls = work.program.vectorize.calls(work.connection)
     index, info = await calls.get(work.index), await calls.info(work.index)
-    rows = [
-        (tr("index"), index.name),
-        (tr("vectors"), number(info.vector_count)),
+    until = _moment(str(info.processed_up_to_datetime or ""))
+    rows = (*_facts(index), (tr("vectors"), number(info.vector_count)), (tr("taken in until"), until))
+    work.answer(msgspec.to_builtins(index) | msgspec.to_builtins(info), labelled(rows, _LABEL))
+
+
+def _facts(index: VectorizeIndex) -> tuple[tuple[str, str], ...]:
+    return (
+        (tr("Name"), index.name),
         (tr("numbers"), number(index.dimensions)),
         (tr("metric"), index.metric),
         (tr("created"), _moment(index.created_on)),
-        (tr("taken in until"), _moment(str(info.processed_up_to_datetime or ""))),
-    ]
-    work.answer(msgspec.to_builtins(index) | msgspec.to_builtins(info), labelled(rows, _LABEL))
+    )
 
 
 async def _search(work: Work, job: Job) -> None:

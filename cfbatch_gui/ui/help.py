@@ -228,7 +228,7 @@ def diagnostics(program: Program) -> str:
 class ShortcutsDialog(Dialog):
     def __init__(self, actions: Iterable[QAction], parent: QWidget) -> None:
         super().__init__(tr("Shortcuts"), parent)
-        own = [(action.shortcut().toString(), action.text()) for action in actions]
+        own = [(action.shortcut().toString(), action.text()) for action in actions if action.isVisible()]
         elsewhere = (
             ("Ctrl+Return", self.tr("Send the draft")),
             ("Ctrl+C", self.tr("Copy the selected rows, as a spreadsheet takes them")),

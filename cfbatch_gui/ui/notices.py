@@ -72,36 +72,26 @@ class Undos(QObject):
 
 
 class PageUndo(QObject):
-    """What a page itself can undo: offered while it is possible and the page is visible."""
+    """What a page itself can undo: one offer, which stands while the page is visible."""
 
     def __init__(self, page: QWidget, undos: Undos, words: str, act: Callable[[], None]) -> None:
         super().__init__(page)
-        self._page, self._undos, self._words, self._act = page, undos, words, act
+        self._undos, self._words, self._act = undos, words, act
         self._undo: Undo | None = None
-        self._is_possible = False
         page.installEventFilter(self)
 
-    def show(self, is_possible: bool) -> None:
-        """Say whether it is possible; an offer that stands keeps its place in the order."""
-        self._is_possible = is_possible
-        self._offer(is_possible and self._page.isVisible())
-
     def renew(self, is_possible: bool) -> None:
-        """The same, with the offer as the latest."""
-        self._offer(False)
-        self.show(is_possible)
+        """Offer it as the latest, or no more."""
+        if self._undo is not None:
+            self._undos.withdraw(self._undo)
+        self._undo = self._undos.offer(self._words, self._act) if is_possible else None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
-            self._offer(self._is_possible and event.type() == QEvent.Type.Show)
-        return False
-
-    def _offer(self, is_offered: bool) -> None:
-        stands = self._undo is not None and self._undos.is_offered(self._undo)
-        if is_offered and not stands:
-            self._undo = self._undos.offer(self._words, self._act)
-        elif self._undo is not None and not is_offered:
+        if event.type() == QEvent.Type.Hide and self._undo is not None:
             self._undos.withdraw(self._undo)
+        elif event.type() == QEvent.Type.Show and self._undo is not None:
+            self.renew(True)
+        return False
 
 
 @runtime_checkable

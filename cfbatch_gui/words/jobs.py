@@ -223,11 +223,12 @@ def list_row(job: Job, title: str) -> tuple[tuple[str, str], ...]:
 
     The terminal's table has them side by side, the window's list in a tip below each other.
     """
+    done, batches = figures.number(job.batches_done), figures.number(len(job.batches))
     return (
         (tr("Job"), job.id),
         (tr("State"), words_of_job(job).text),
         (tr("Kind"), kind_words(job.kind)),
-        (tr("Batches"), f"{figures.number(job.batches_done)}/{figures.number(len(job.batches))}"),
+        (tr("Batches"), f"{done}/{batches}" if job.batches else ""),
         (tr("In your account"), "" if is_over(job) else account_line(job)),
         (tr("Connection"), said(title)),
         (tr("Made"), figures.moment(job.created_at)),

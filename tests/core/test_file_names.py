@@ -1,7 +1,6 @@
 """A name of a job becomes a name that every system takes for a file; files as they stand on a command line."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -57,12 +56,3 @@ def test_a_name_that_could_not_be_found_again_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         open_source(path)
     assert code_of(raised.value) == "name_name_or_folder_is_is"
-
-
-def test_a_start_without_a_window_loads_nothing_that_takes_long() -> None:
-    script = (
-        "import sys; before = set(sys.modules); import cfbatch_gui.__main__;"
-        "print(*{name.partition('.')[0] for name in sys.modules.keys() - before})"
-    )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout.split()
-    assert not {"PySide6", "asyncio", "numpy", "sqlite3", "ssl"} & set(found)

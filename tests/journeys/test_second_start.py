@@ -11,17 +11,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PySide6")
 
-from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.store.ledger import WriterLock
 from cfbatch_gui.core.system.paths import Paths
-from tests.journeys.terminal import jobs_in, own_environ, until
+from tests.journeys.desktop import Desktop
+from tests.journeys.terminal import until
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.skipif(sys.platform == "win32", reason="sockets of POSIX")]
 
@@ -29,27 +28,12 @@ BUSY = "CF Batch is already at work with this data."
 _PATIENCE = 240.0  # seconds
 
 
-@dataclass
-class Starts:
-    home: Path
-    data: Path
-    processes: "list[subprocess.Popen[str]]" = field(default_factory=list)
+class Starts(Desktop):
+    """Starts without a screen."""
 
     @property
     def paths(self) -> Paths:
         return Paths(self.data)
-
-    def start(self, *arguments: object, folder: Path | None = None) -> "subprocess.Popen[str]":
-        environ = own_environ(self.home, LANG="C.UTF-8", QT_QPA_PLATFORM="offscreen", TMPDIR=str(self.home))
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cfbatch_gui", "--data-dir", str(self.data), *map(str, arguments)],
-            env=environ,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-        )
-        self.processes.append(process)
-        return process
 
     def open_window(self, *arguments: object) -> "subprocess.Popen[str]":
         process = self.start(*arguments)
@@ -63,13 +47,7 @@ class Starts:
             return client.connect_ex(str(self.paths.window_socket)) == 0
 
     def drafts(self) -> list[str]:
-        return sorted(job.name.lower() for job in jobs_in(self.data))
-
-    def opened(self) -> set[Path]:
-        if not self.paths.jobs.exists():
-            return set()
-        folders = (JobFolder(folder) for folder in self.paths.jobs.iterdir())
-        return {Path(draft.path).resolve() for folder in folders if (draft := folder.draft()) is not None}
+        return sorted(job.name.lower() for job in self.jobs())
 
     def file(self, name: str) -> Path:
         path = self.home / name
@@ -87,9 +65,9 @@ def said(process: "subprocess.Popen[str]") -> str:
 def starts() -> Iterator[Starts]:
     home = Path(tempfile.mkdtemp(prefix="cf-"))  # short: a socket's path has at most 108 bytes
     home.chmod(0o755)
-    starts = Starts(home, home / "data")
+    starts = Starts(home / "data", home, {"LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(home)})
     yield starts
-    for process in starts.processes:
+    for process in starts.started:
         if process.poll() is None:
             process.send_signal(signal.SIGCONT)
             process.kill()

@@ -8,7 +8,6 @@ import argparse
 import gc
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +22,7 @@ from pathlib import Path
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 from cfbatch_gui.core.system.paths import Paths
-from tests.journeys.terminal import practice_service, read_until
+from tests.journeys.terminal import practice_service
 from tests.prove import account, compare, power
 from tests.prove.compare import Report
 from tests.prove.mutants import IN_THE_ACCOUNT, ORDER, Mutant, flush_mutants
@@ -35,7 +34,6 @@ SHARES = {"random": 1.0, "exports": 0.25, "judging": 0.5, "pushes": 0.5, "accoun
 PARTS = (*SCENES, "account", "mutants")
 SECONDS = 0.02  # for which a batch is queued, and then running
 ACCOUNTS = 3  # at most, each with a runtime and a service of its own
-STALL = 1.0  # seconds; longer than a submit's limit
 
 
 def main() -> int:
@@ -60,13 +58,12 @@ def main() -> int:
 def _prove(asked: argparse.Namespace, folder: Path) -> Report:
     with ExitStack() as stack:
         services = [stack.enter_context(_service(folder / f"stand-in {number}")) for number in range(2)]
-        slow = stack.enter_context(_slow_service(folder / "slow stand-in"))
         compare.vectors()
         gc.collect()
         gc.freeze()  # children share these pages
         benches = []
         for number in range(asked.workers):
-            place = folder / f"worker {number}", services[number % 2], slow, asked.seed * 1000 + number
+            place = folder / f"worker {number}", services[number % 2], asked.seed * 1000 + number
             benches.append(Bench(*place, number, asked.workers, asked.every))
         report = Report()
         with ProcessPoolExecutor(asked.workers, get_context("fork")) as workers:
@@ -114,18 +111,6 @@ def _run_undisturbed(bench: Bench) -> None:
 def _service(folder: Path) -> Iterator[Service]:
     with practice_service(folder, queued=SECONDS, running=SECONDS) as url:
         yield Service(url, Paths(folder).practice)
-
-
-@contextmanager
-def _slow_service(folder: Path) -> Iterator[Service]:
-    """A service that accepts every submit and answers too late."""
-    command = (sys.executable, "-m", "tests.support.faulty_service", folder, "--stall-submits", str(STALL))
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            url = next(word for word in read_until(process, "listens on").split() if word.startswith("http://"))
-            yield Service(url, folder)
-        finally:
-            process.kill()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -35,7 +35,7 @@ from tests.prove.mutants import Mutant
 from tests.prove.scenes import KINDS, Bench
 from tests.prove.world import Command, Prepare, Service, World, end_child, nothing, put, wait_for_child
 from tests.support.practice import Accepted, accepted
-from tests.worker.collecting_runtime import CollectingRuntime
+from tests.worker.runtime import CollectingRuntime
 
 CONNECTION = "account"
 SECONDS = 0.15  # for which a batch is queued, and then running

@@ -25,7 +25,6 @@ from cfbatch_gui.core.judgements.book import Book, newest
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Subject
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
 from tests.journeys.terminal import read_csv
 from tests.prove.compare import TEXTS, Breach, Finding, Part, Report, command_of, is_vector, written_tokens
@@ -33,14 +32,13 @@ from tests.prove.exporting import Exporting
 from tests.prove.mutants import Mutant
 from tests.prove.power import Replay, in_memory
 from tests.prove.power_disk import Mark
-from tests.prove.steps import COLLECT, SUBMIT, SYNCHRONOUS, Step
-from tests.prove.world import Prepare, Service, Spans, World, begin_child, end_child, new_spans, nothing, put
+from tests.prove.steps import COLLECT, PAID, SUBMIT, SYNCHRONOUS, Step
+from tests.prove.world import Prepare, Service, Spans, World, begin_child, end_child, new_spans, nothing, put, wrap
 from tests.support.practice import stored_vectors
 
 T = TypeVar("T")
 KINDS = (Kind.RANK, Kind.EMBED)
 ROWS = 45  # three batches
-TIME_OUT = 0.5  # limit of a submit in seconds, for a service that answers later
 RESUMED_EVERY = 150  # states after a power cut
 _MOST_TRIES = 40  # starts until a command has come to its end
 
@@ -49,12 +47,11 @@ _MOST_TRIES = 40  # starts until a command has come to its end
 class Bench:
     """The resources of one process, which does the `number`th of `workers` shares of the work.
 
-    `slow` is a service that accepts at once and answers too late. Only every `every`th step, cut and mutant is tried.
+    Only every `every`th step, cut and mutant is tried.
     """
 
     folder: Path
     service: Service
-    slow: Service
     seed: int
     number: int = 0
     workers: int = 1
@@ -70,8 +67,8 @@ class Bench:
         """This process's share of so many kills; the first processes get the remainders."""
         return len(range(whole)[self.number :: among or self.workers]) if self.number < (among or self.workers) else 0
 
-    def world(self, seed: int, *, service: Service | None = None, prepare: Prepare = nothing) -> World:
-        return World(self.new_root(), service or self.service, random.Random(seed), prepare, self.spans)
+    def world(self, seed: int, *, prepare: Prepare = nothing) -> World:
+        return World(self.new_root(), self.service, random.Random(seed), prepare, self.spans)
 
     def new_root(self) -> Path:
         self.worlds += 1
@@ -205,7 +202,7 @@ def submit_at_steps(bench: Bench, _: int) -> None:
             at_step(world, step, kind, turn, at_once=at_once)
             bench.close(part, world, f"{step.name}, {kind.value}, batch {turn}")
         for kind in bench.share(KINDS):
-            world = bench.world(0, service=bench.slow)
+            world = bench.world(0)
             answered_late(world, kind)
             bench.close(part, world, f"a late answer, {kind.value}")
 
@@ -233,31 +230,20 @@ def _batches(world: World, *states: BatchState) -> set[int]:
 
 def answered_late(world: World, kind: Kind = Kind.RANK) -> None:
     """A submit that is accepted, and not answered in time."""
-    log = world.root / "submits"
-    world.start(world.new_job(kind, rows=12), partial(_impatient, log))
-    due = time.monotonic() + 3.0  # a body that was cut in the middle is never accepted
-    while time.monotonic() < due and not (log.exists() and len(world.accepted()) >= log.stat().st_size):
-        time.sleep(0.01)
+    world.start(world.new_job(kind, rows=12), _lose_answers)
     world.look()
     if not _batches(world, BatchState.OUTCOME_UNKNOWN):
         world.found.append(Finding(Breach.MISLABELLED, "an answer too late is no unknown outcome"))
 
 
-def _impatient(log: Path) -> None:
-    """Shorten the limit of submits. Each that may have reached the service appends a byte to `log`."""
-    send = Transport.send
+def _lose_answers() -> None:
+    """What a transport says of an exchange with a service that is done with it after the time-out."""
 
-    async def hurried(self: Transport, *arguments: Any, limit: ExchangeLimit, **named: Any) -> Any:
-        if named.get("what") not in ("submit", "run"):
-            return await send(self, *arguments, limit=limit, **named)
-        try:
-            return await send(self, *arguments, limit=limit._replace(seconds=TIME_OUT), **named)
-        except ExchangeError as error:
-            with log.open("ab") as stream:
-                stream.write(b"." * error.body_left)
-            raise
+    def late(*_: Any, what: str = "", **__: Any) -> None:
+        if what in PAID:
+            raise ExchangeError("time", "", body_left=True)
 
-    put(Transport, "send", hurried)
+    wrap(Transport, "send", after=late)
     put(submitting, "FIRST_WAIT", 0.01)
 
 
@@ -387,7 +373,7 @@ def _at_steps(bench: Bench, mutant: Mutant) -> Looks:
 
 
 def _late(bench: Bench, mutant: Mutant) -> Looks:
-    world = bench.world(1, service=bench.slow, prepare=mutant.install)
+    world = bench.world(1, prepare=mutant.install)
     answered_late(world)
     yield "a late answer", world.found
 

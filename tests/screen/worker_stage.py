@@ -15,7 +15,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
-from tests.core.endpoints.collecting_room import CollectingRoom
+from tests.core.endpoints.conftest import CollectingRoom
 from tests.screen.past import Clock, draft
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService

@@ -1,19 +1,11 @@
-"""The practice service on a loopback port, with faults: beside the test, in a thread, or as a process of its own.
+"""The practice service on a loopback port, with faults: beside the test, or in a thread."""
 
-    python -m tests.support.faulty_service FOLDER [--stall-submits SECONDS]
-
-serves the queue in FOLDER until it is ended, and prints "listens on" and its address on standard error. Every
-batch is accepted, and the answer comes so many seconds late.
-"""
-
-import argparse
 import asyncio
 import email.utils
 import functools
 import hashlib
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -330,25 +322,3 @@ class ThreadedService(Threaded):
     def accepted(self) -> list[str]:
         """The request id of every batch that the service has accepted, in order."""
         return [each.request_id for each in accepted(self._folder)]
-
-
-def main() -> None:
-    """Serve until the process is ended."""
-    parser = argparse.ArgumentParser(prog="python -m tests.support.faulty_service")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--stall-submits", type=float, default=0.0, metavar="SECONDS")
-    asked = parser.parse_args()
-    late = faults_of.stall(on="submit", times=0, seconds=asked.stall_submits, billed=True)
-
-    async def serve() -> None:
-        application = practice_app(asked.folder, seconds_queued=0.0, seconds_running=0.0)
-        async with FaultyService(application, [late]) as faulty:
-            print(f"listens on {faulty.url}", file=sys.stderr, flush=True)  # noqa: T201
-            await asyncio.Event().wait()
-
-    with suppress(KeyboardInterrupt):
-        asyncio.run(serve())
-
-
-if __name__ == "__main__":
-    main()

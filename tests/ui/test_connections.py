@@ -27,8 +27,7 @@ from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
-from tests.core.endpoints.collecting_room import CollectingRoom
-from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Endpoints
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, CollectingRoom, Endpoints
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring

@@ -68,10 +68,13 @@ async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -
     opening = asyncio.create_task(open_file(parent, "Open", filters=("Spreadsheets (*.csv)",), folder=tmp_path))
     await choose_path(parent, file, until)
     assert await asyncio.wait_for(opening, 240) == file
-    saving = asyncio.create_task(save_file(parent, "Save", name="old/new: ranked", suffix="csv", folder=tmp_path))
+    forms = ("PNG (*.png)", "CSV (*.csv)")
+    saving = asyncio.create_task(save_file(parent, "Save", name="old/new: map.png", filters=forms, folder=tmp_path))
     dialog = await shown(QFileDialog, until)
+    dialog.selectNameFilter(forms[1])
+    dialog.filterSelected.emit(forms[1])  # as the list of filters does
     dialog.accept()
-    assert await asyncio.wait_for(saving, 240) == tmp_path / "old-new- ranked.csv"
+    assert await asyncio.wait_for(saving, 240) == tmp_path / "old-new- map.csv"
 
 
 async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(

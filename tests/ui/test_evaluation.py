@@ -138,7 +138,7 @@ async def test_what_takes_long_says_so_and_can_be_stopped(
 ) -> None:
     page, held, read = compared.page, Event(), comparison_page.read_comparison
 
-    def read_later(*given: Any) -> comparison_page.Compared:
+    def read_later(*given: Any) -> object:
         held.wait()
         return read(*given)
 
@@ -204,7 +204,7 @@ async def test_only_jobs_with_something_in_common_are_offered(compared: Compared
     finished(program, "Lone vectors", LONE, Kind.EMBED)
     program.drafts.create(Kind.RANK, "Draft", first.model, first.connection)
     dialog = ChooseJobsDialog(program, first)
-    await until(lambda: dialog.rows.rowCount() > 0)
+    await until(lambda: not dialog.tasks.running())
     assert {job.name for job in dialog.rows.rows()} == {"Second", "Vectors"}
     QTest.keyClicks(dialog.find_field, "second")
     assert [job.name for job in dialog.chosen()] == ["Second"] and dialog.compare_button.isEnabled()

@@ -13,7 +13,6 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -78,7 +77,7 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
             page.deleteLater()
 
 
-async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_path: Path) -> None:
+async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> None:
     page = await pages.open("map")
     assert offered(pages.views.pages["map"]) == {}, "nothing is chosen"
     made = page.map
@@ -119,21 +118,6 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages, tmp_
     assert seen["column/2"].ordered
     assert seen["clusters"].names[0].startswith("1 · ")
     assert (seen["one"].title, seen["column/1"].title) == ("", "category")
-    QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
-    await pages.until(lambda: page.picture.findChild(QFileDialog) is not None)
-    dialog = page.picture.findChild(QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    dialog.setDirectory(str(tmp_path))
-    chosen = next(each for each in dialog.nameFilters() if each.startswith("The data"))
-    dialog.selectNameFilter(chosen)
-    dialog.filterSelected.emit(chosen)  # as the list of filters does
-    target = tmp_path / "Catalogue, map.csv"
-    assert Path(dialog.selectedFiles()[0]).name == target.name
-    dialog.accept()
-    await pages.until(target.exists)
-    await pages.until(lambda: not page.tasks.running())
-    assert target.read_text(encoding="utf-8-sig").startswith("row,id,text,x,y,category")
-
     page.lasso_button.click()
     box = page.dots.rect().adjusted(2, 2, -2, -2)
     corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
@@ -196,10 +180,11 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
 
 
 async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
-    page = await pages.open("search")
-    assert page.is_empty() and not page.button.isEnabled()
+    page = pages.begin("search")
+    page.show_job(pages.job)
     QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
-    QTest.keyClick(page.sentence, Qt.Key.Key_Return)
+    QTest.keyClick(page.sentence, Qt.Key.Key_Return)  # before the vectors are read
+    assert not page.tasks.is_running("ask")
     await pages.until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
     found = [page.found.rows.row(index) for index in range(page.found.rows.rowCount())]
     assert found[0].text.text.startswith("Desk lamp of brass")

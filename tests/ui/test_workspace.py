@@ -1,11 +1,8 @@
 """The whole window: what leads where, begins a job, is kept, is undone; tests/journeys goes the main way."""
 
-import asyncio
 import os
 import subprocess
 import sys
-import threading
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -19,14 +16,13 @@ from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
 from cfbatch_gui.ui.jobs.job_page import JobPage
-from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
-from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window.workspace import Request
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
-from tests.ui.connections import click, pick
+from tests.ui.connections import click
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -49,31 +45,6 @@ async def test_a_job_at_work_is_deleted_only_after_a_word_and_comes_back_whole(t
         await person.click("Delete")
         await person.click("Undo")
         await finished(stage)
-
-
-def _is_kept(stage: Stage, look: str) -> bool:
-    return stage.program.settings.theme == look.lower()
-
-
-async def test_a_busy_disk_holds_up_no_window_and_all_is_kept_at_the_end(tmp_path: Path, theme: Theme) -> None:
-    free = threading.Event()
-    async with opened(tmp_path / "data", theme) as stage:
-        in_front = asyncio.ensure_future(stage.program.store.on_disk(free.wait))
-        try:
-            await stage.person.press(Qt.Key.Key_Comma, CTRL)
-            await stage.person.until_sees("New jobs use the practice service")
-            stage.workspace.settings_page.tabs.choose(WINDOW)
-            pick(stage.workspace.settings_page.scheme, Scheme.DARK)
-            await stage.person.until(partial(_is_kept, stage, "Dark"))
-            stage.workspace.window.close()
-            await stage.person.until(stage.workspace.closed.is_set)
-            assert Settings.load(stage.program.paths.settings).theme == "system", "the window's thread wrote"
-        finally:
-            theme.set_scheme(Scheme.LIGHT)
-            free.set()
-            await in_front
-    kept = Settings.load(Paths(tmp_path / "data").settings)
-    assert kept.theme == "dark" and kept.table_layouts["window/geometry"]
 
 
 async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme) -> None:
@@ -320,20 +291,6 @@ async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> Non
 async def begin(stage: Stage) -> None:
     await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
     await stage.person.until_sees("Your data")
-
-
-def test_the_latest_is_undone_first_and_each_once(notices: Notices) -> None:
-    undone: list[str] = []
-    notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))
-    notices.show_notice("Something else.")
-    notices.show_undo("B went.", "Undo B", lambda: undone.append("B"))
-    notices.dismiss(notices.bars()[0])  # it is in the list still
-    latest = notices.undos.latest()
-    assert latest is not None and latest.words == "Undo B"
-    for _ in range(3):
-        notices.undos.undo()
-    assert undone == ["B", "A"] and notices.undos.latest() is None
-    assert notices.texts() == ["Something else."], "the bar of what was undone goes"
 
 
 async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None:

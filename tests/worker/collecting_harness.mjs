@@ -1,4 +1,4 @@
-// What tests do to the workflow behind the Worker's back. Orders are {"do", …}; see collecting_runtime.py.
+// What tests do to the workflow behind the Worker's back. Orders are {"do", …}; see runtime.py.
 
 const ORDERS = {
   // The local runtime does not go on by itself with instances that slept when it was killed; Cloudflare's does.

@@ -1,4 +1,4 @@
-// Runs the Worker with its bucket and its workflow on this computer, for collecting_runtime.py. The first line on stdin
+// Runs the Worker with its bucket and its workflow on this computer, for runtime.py. The first line on stdin
 // is what to run, each further line an order for the harness; each is answered by a line on stdout. When stdin ends, all
 // of it ends.
 

@@ -3,9 +3,10 @@
 The Worker that collects runs in another one, with a bucket and a workflow, which is started once too.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -14,8 +15,7 @@ import pytest
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.support.practice import PracticeServer
 from tests.worker.collecting_room import Room
-from tests.worker.collecting_runtime import CollectingRuntime
-from tests.worker.runtime import SECRET, running_worker
+from tests.worker.runtime import SECRET, CollectingRuntime, running_worker
 from tests.worker.scripted_service import QUEUED, Reply, ScriptedService
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -24,36 +24,6 @@ ANSWER = Reply(b'{"responses":[]}')
 LAYOUT = bytes(range(256)) * 20
 QUEUED_SECONDS = 10
 RUNNING_SECONDS = 20
-
-
-@dataclass
-class Stage:
-    """The practice service's URL and clock, and the Worker's URL in each of its deployments."""
-
-    practice_url: str
-    workers: Mapping[str, str]
-    process_id: int = 0
-    now: float = 1_800_000_000.0
-
-    def wait_for_results(self) -> None:
-        """Advance the service's clock by the duration of a batch."""
-        self.now += QUEUED_SECONDS + RUNNING_SECONDS
-
-
-@pytest.fixture(scope="session")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    stage = Stage("", {})
-    with PracticeServer(
-        tmp_path_factory.mktemp("practice"),
-        seconds_queued=QUEUED_SECONDS,
-        seconds_running=RUNNING_SECONDS,
-        clock=lambda: stage.now,
-        load_model=HashedNgrams,
-    ) as server:
-        stage.practice_url = server.url
-        with running_worker(httpx.URL(server.url).netloc.decode()) as running:
-            stage.workers, stage.process_id = running.addresses, running.process_id
-            yield stage
 
 
 class Caller:
@@ -65,14 +35,56 @@ class Caller:
 
     def post(self, body: object, *, model: str = BGE_M3, queue: bool = True) -> httpx.Response:
         """Post a body: bytes unchanged, everything else as JSON."""
-        address = f"/ai/run/{model}" + ("?queueRequest=true" if queue else "")
-        if isinstance(body, bytes):
-            return self.http.post(address, content=body)
-        return self.http.post(address, json=body)
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.http.post(f"/ai/run/{model}" + ("?queueRequest=true" if queue else ""), content=content)
 
     def refusal(self, body: object, *, model: str = BGE_M3, queue: bool = True) -> tuple[int, int]:
         """Post a body that is refused; the HTTP status and the error code. Asserts that there is a message."""
         return read_refusal(self.post(body, model=model, queue=queue))
+
+
+@dataclass
+class Stage:
+    """The practice service's URL and clock, and the Worker's URL in each of its deployments."""
+
+    opened: ExitStack
+    practice_url: str = ""
+    workers: Mapping[str, str] = field(default_factory=dict)
+    process_id: int = 0
+    now: float = 1_800_000_000.0
+
+    def wait_for_results(self) -> None:
+        """Advance the service's clock by the duration of a batch."""
+        self.now += QUEUED_SECONDS + RUNNING_SECONDS
+
+    def worker(self, deployment: str = "with-secret", *, secret: str = SECRET) -> Caller:
+        return self._open(self.workers[deployment], secret)
+
+    def direct(self) -> Caller:
+        """A caller of the practice service without the Worker."""
+        return self._open(f"{self.practice_url}/accounts/{ACCOUNT}", "any-token")
+
+    def _open(self, address: str, secret: str) -> Caller:
+        caller = Caller(address, secret)
+        self.opened.callback(caller.http.close)
+        return caller
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with ExitStack() as opened:
+        stage = Stage(opened)
+        server = PracticeServer(
+            tmp_path_factory.mktemp("practice"),
+            seconds_queued=QUEUED_SECONDS,
+            seconds_running=RUNNING_SECONDS,
+            clock=lambda: stage.now,
+            load_model=HashedNgrams,
+        )
+        stage.practice_url = opened.enter_context(server).url
+        running = opened.enter_context(running_worker(httpx.URL(server.url).netloc.decode()))
+        stage.workers, stage.process_id = running.addresses, running.process_id
+        yield stage
 
 
 def read_refusal(answer: httpx.Response) -> tuple[int, int]:
@@ -84,35 +96,9 @@ def read_refusal(answer: httpx.Response) -> tuple[int, int]:
 
 
 @pytest.fixture
-def callers(stage: Stage) -> Iterator["Callers"]:
-    with ExitStack() as opened:
-        yield Callers(stage, opened)
-
-
-@dataclass
-class Callers:
-    """Makes callers of the Worker and of the practice service, which are closed after the test."""
-
-    stage: Stage
-    opened: ExitStack
-
-    def worker(self, deployment: str = "with-secret", *, secret: str = SECRET) -> Caller:
-        return self._open(self.stage.workers[deployment], secret)
-
-    def direct(self) -> Caller:
-        """A caller of the practice service without the Worker."""
-        return self._open(f"{self.stage.practice_url}/accounts/{ACCOUNT}", "any-token")
-
-    def _open(self, address: str, secret: str) -> Caller:
-        caller = Caller(address, secret)
-        self.opened.callback(caller.http.close)
-        return caller
-
-
-@pytest.fixture
-def worker(callers: Callers) -> Caller:
+def worker(stage: Stage) -> Caller:
     """A caller of the Worker deployed with a secret, as recommended."""
-    return callers.worker()
+    return stage.worker()
 
 
 @pytest.fixture

@@ -21,10 +21,8 @@ from benchmarks.collecting_costs import (
     of_program,
     table,
 )
-from tests.worker.collecting_room import instance_of
-from tests.worker.collecting_runtime import WORKER
-from tests.worker.counted_room import CountedRoom, Shard, counted_room
-from tests.worker.runtime import ROOT
+from tests.worker.collecting_room import CountedRoom, Shard, counted_room, instance_of
+from tests.worker.runtime import ROOT, WORKER
 
 PAGE = ROOT / "docs" / "collecting.md"
 BEGIN, END = "<!-- computed -->\n", "<!-- end -->\n"

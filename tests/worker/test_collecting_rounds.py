@@ -15,9 +15,8 @@ import httpx
 import pytest
 
 from tests.worker.collecting_room import Room, order
-from tests.worker.collecting_runtime import CollectingRuntime
 from tests.worker.conftest import read_refusal
-from tests.worker.runtime import peak_megabytes
+from tests.worker.runtime import CollectingRuntime, peak_megabytes
 from tests.worker.scripted_service import MODEL, QUEUED, Reply, refusal
 
 ANSWER = Reply(b'{"responses":[]}')

@@ -10,12 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from cfbatch_gui.core.workers_ai.answers import Finished, ServiceError, Waiting, read_answer
+from cfbatch_gui.core.workers_ai.answers import Finished, ServiceError, read_answer
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.worker.collecting_room import ONE_REQUEST, Room, order
-from tests.worker.collecting_runtime import WORKER, configuration
-from tests.worker.conftest import BGE_M3, RUNNING_SECONDS, Caller, Callers, Stage, read_refusal
-from tests.worker.runtime import CONFIG, SECRET, peak_megabytes
+from tests.worker.conftest import BGE_M3, RUNNING_SECONDS, Caller, Stage, read_refusal
+from tests.worker.runtime import CONFIG, SECRET, WORKER, configuration, peak_megabytes
 
 # The body on both pages about the Workers Binding.
 SEED: dict[str, Any] = {
@@ -39,14 +38,6 @@ REQUESTS: tuple[Request, ...] = (
 )
 
 
-def submit(caller: Caller, body: object) -> str:
-    answer = caller.post(body)
-    assert answer.status_code == 200, answer.text
-    queued = read_answer(answer.content)
-    assert isinstance(queued, Waiting)
-    return queued.request_id
-
-
 def test_a_batch_is_queued_runs_and_is_done(worker: Caller, stage: Stage) -> None:
     answer = worker.post(SEED)
     assert set(answer.json()) == {"status", "model", "request_id"}
@@ -62,21 +53,23 @@ def test_a_batch_is_queued_runs_and_is_done(worker: Caller, stage: Stage) -> Non
     assert len(done["responses"][0]["result"]["response"]) == 3
 
 
-def test_an_answer_is_handed_on_to_the_letter(callers: Callers, stage: Stage) -> None:
+def test_an_answer_is_handed_on_to_the_letter(stage: Stage) -> None:
     """No byte is added, dropped, reordered or rounded."""
-    request_id = submit(callers.worker(), encode_batch(encode_request(request) for request in REQUESTS))
+    answer = stage.worker().post(encode_batch(map(encode_request, REQUESTS)))
+    assert answer.status_code == 200, answer.text
+    request_id = answer.json()["request_id"]
     stage.wait_for_results()
-    framed = callers.direct().post({"request_id": request_id}).json()
-    assert callers.worker().post({"request_id": request_id}).json() == framed["result"]
+    framed = stage.direct().post({"request_id": request_id}).json()
+    assert stage.worker().post({"request_id": request_id}).json() == framed["result"]
 
 
 @pytest.mark.parametrize(
     "element", [SEED["requests"][0], {"text": "one"}, {"text": ["two", "テキスト"]}, {"contexts": [{"text": "alone"}]}]
 )
-def test_one_bare_request_is_answered_at_once(callers: Callers, element: dict[str, object]) -> None:
-    answer = callers.worker().post(element, queue=False)
+def test_one_bare_request_is_answered_at_once(stage: Stage, element: dict[str, object]) -> None:
+    answer = stage.worker().post(element, queue=False)
     assert answer.status_code == 200
-    assert answer.json() == callers.direct().post(element, queue=False).json()["result"]
+    assert answer.json() == stage.direct().post(element, queue=False).json()["result"]
 
 
 def test_a_body_just_under_the_limit_is_taken(worker: Caller) -> None:
@@ -88,9 +81,9 @@ def test_a_body_just_under_the_limit_is_taken(worker: Caller) -> None:
     assert worker.refusal(body + b" ") == (413, 3006)
 
 
-def test_the_binding_gets_the_body_as_it_was_sent(callers: Callers) -> None:
+def test_the_binding_gets_the_body_as_it_was_sent(stage: Stage) -> None:
     """The queue is requested for submits only, and the HTTP status is passed on."""
-    caller = callers.worker("odd-ai")
+    caller = stage.worker("odd-ai")
     for body, queue, options in (
         ({"requests": [{"text": NASTY, "more": None}]}, True, {"queueRequest": True}),
         ({"request_id": "7"}, True, {}),
@@ -103,9 +96,9 @@ def test_the_binding_gets_the_body_as_it_was_sent(callers: Callers) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads a process's peak of memory from /proc")
-def test_an_answer_of_50_megabytes_passes_through_without_being_held(callers: Callers, stage: Stage) -> None:
+def test_an_answer_of_50_megabytes_passes_through_without_being_held(stage: Stage) -> None:
     """A Worker has 128 MB of memory; parsing this answer and writing it again would take about 280 MB."""
-    caller = callers.worker("odd-ai")
+    caller = stage.worker("odd-ai")
     before = peak_megabytes(stage.process_id)
     finished = read_answer(caller.post({"request_id": "7"}, model="@cf/odd/large").content)
     assert isinstance(finished, Finished) and len(finished.elements) == 2500
@@ -152,7 +145,7 @@ NOTHING = {
 def end(request: pytest.FixtureRequest) -> "End":
     """The Worker alone, or with the collecting room, in which there is a shard."""
     if request.param == "door":
-        return End("door", request.getfixturevalue("callers").worker().http)
+        return End("door", request.getfixturevalue("stage").worker().http)
     room: Room = request.getfixturevalue("room")
     return End("room", room.http, request.getfixturevalue("shard"))
 
@@ -193,8 +186,8 @@ def test_there_is_nothing_at_other_addresses(end: End, method: str) -> None:
         assert end.refusal(method, path) == (404, 7003), path
 
 
-def test_a_secret_in_another_scheme_is_none(callers: Callers) -> None:
-    answer = callers.worker(secret="").http.get("/", headers={"Authorization": SECRET})
+def test_a_secret_in_another_scheme_is_none(stage: Stage) -> None:
+    answer = stage.worker(secret="").http.get("/", headers={"Authorization": SECRET})
     assert read_refusal(answer) == (401, 10000)
 
 
@@ -236,9 +229,9 @@ FOUR = "four words with spaces"
     ],
 )
 def test_a_batch_is_queued_or_refused_with_its_code(
-    callers: Callers, deployment: str, secret: str, body: object, more: dict[str, Any], answer: tuple[int, int] | None
+    stage: Stage, deployment: str, secret: str, body: object, more: dict[str, Any], answer: tuple[int, int] | None
 ) -> None:
-    caller = callers.worker(deployment, secret=secret)
+    caller = stage.worker(deployment, secret=secret)
     if answer is None:
         assert caller.post(body, **more).json()["status"] == "queued"
     else:
@@ -255,9 +248,9 @@ def test_a_body_of_ten_megabytes_is_too_large(worker: Caller, size: int, announc
     assert read_refusal(answer) == (413, 3006)
 
 
-def test_a_wrong_secret_is_told_to_whoever_sends_much(callers: Callers) -> None:
+def test_a_wrong_secret_is_told_to_whoever_sends_much(stage: Stage) -> None:
     """The answer arrives while the body is still being sent."""
-    assert callers.worker(secret="wrong").refusal(b" " * 9_000_000) == (401, 10000)
+    assert stage.worker(secret="wrong").refusal(b" " * 9_000_000) == (401, 10000)
 
 
 @pytest.mark.parametrize(
@@ -273,10 +266,10 @@ def test_a_wrong_secret_is_told_to_whoever_sends_much(callers: Callers) -> None:
     ],
 )
 def test_a_failure_behind_the_binding_keeps_its_code(
-    callers: Callers, model: str, status: int, error: ServiceError
+    stage: Stage, model: str, status: int, error: ServiceError
 ) -> None:
     """Without a code the outcome of the request is unknown, which the status 502 expresses."""
-    answer = callers.worker("odd-ai").post(BATCH, model=f"@cf/odd/{model}")
+    answer = stage.worker("odd-ai").post(BATCH, model=f"@cf/odd/{model}")
     assert read_refusal(answer) == (status, error.code)
     assert answer.json()["error"]["message"] == error.message
     assert answer.headers.get("retry-after") == ("7" if model == "capacity" else None)
@@ -319,8 +312,8 @@ def test_nothing_under_collecting_submits() -> None:
         )
 
 
-def test_without_the_bucket_it_says_how_to_get_it_and_is_a_door_all_the_same(callers: Callers) -> None:
-    caller = callers.worker("collecting-without-bucket")
+def test_without_the_bucket_it_says_how_to_get_it_and_is_a_door_all_the_same(stage: Stage) -> None:
+    caller = stage.worker("collecting-without-bucket")
     answer = caller.http.get("/collect")
     assert read_refusal(answer) == (400, 0)
     assert "npx wrangler deploy --config collect.jsonc" in answer.json()["error"]["message"]

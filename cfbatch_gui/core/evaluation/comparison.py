@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, Run, join
-from cfbatch_gui.core.evaluation.judged import Evaluation
-from cfbatch_gui.core.messages import enumerated, message
+from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, evaluate
+from cfbatch_gui.core.messages import enumerated, message, quoted
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.exports.csv_tables import write_csv
 from cfbatch_gui.core.results.rankings import Ranks, ranks_of
@@ -112,7 +112,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
     for run, each in zip(runs, joined, strict=True):
         there &= (each.pair_of != NOT_THERE) & run.table.has_score[np.maximum(each.pair_of, 0)]
     if not there.any():
-        names = enumerated([f"“{run.job.name}”" for run in runs])
+        names = enumerated([quoted(run.job.name) for run in runs])
         raise UsageError(message("names_no_query_text_common_both", names=names))
     pairs = np.flatnonzero(there)
     asked = joined[0].query_of[pairs]
@@ -172,11 +172,8 @@ def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K) -> tu
     largest = np.zeros(len(queries), dtype=np.int32)
     np.maximum.at(largest, comparison.query, changes)
     columns = (contexts, rbo, top, first > 0, means, largest)
-    figures = zip(*(column.tolist() for column in columns), strict=True)
-    return tuple(
-        QueryMove(index, query.id, query.text, *of_query)
-        for index, (query, of_query) in enumerate(zip(queries, figures, strict=True))
-    )
+    named = ([query.id for query in queries], [query.text for query in queries])
+    return tuple(map(QueryMove, range(len(queries)), *named, *(column.tolist() for column in columns)))
 
 
 def most_moved_first(moves: Sequence[QueryMove]) -> list[QueryMove]:
@@ -194,6 +191,26 @@ def summary(moves: Sequence[QueryMove]) -> MoveSummary:
         sum(not move.first_kept for move in moves),
         sum(move.largest_change == 0 for move in moves),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """`moves`, what moved most first, are of each job but the first. `evaluation` is None without labels and
+    judgements; `book` has those that count beside the labels.
+    """
+
+    comparison: Comparison
+    moves: tuple[tuple[QueryMove, ...], ...]
+    evaluation: Evaluation | None
+    top_k: int
+    book: BookGrades | None
+
+
+def with_top(comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
+    """Figures with this cut-off. Blocking."""
+    found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(comparison.runs)))
+    moves = tuple(tuple(most_moved_first(each)) for each in found)
+    return Compared(comparison, moves, evaluate(comparison.runs, comparison.joined, k=top_k, book=book), top_k, book)
 
 
 class JudgedQuery(msgspec.Struct, frozen=True, gc=False):
@@ -230,14 +247,11 @@ class QueryChange(msgspec.Struct, frozen=True, gc=False):
 def judged_queries(run: Run, evaluation: Evaluation, metric: str) -> tuple[JudgedQuery, ...]:
     """The queries of the evaluation of this one run, in their order, with a measure by its name. Raises DataError."""
     (measures,) = evaluation.runs
-    best = _texts(run, measures.best_pair)
-    columns = (measures.values[metric], measures.judged_top, measures.top, measures.best_rank)
-    return tuple(
-        JudgedQuery(index, query.number, query.id, query.text, value, judged, top, text, rank)
-        for index, (query, text, value, judged, top, rank) in enumerate(
-            zip(evaluation.queries, best, *(column.tolist() for column in columns), strict=True)
-        )
-    )
+    queries = evaluation.queries
+    named = ([query.number for query in queries], [query.id for query in queries], [query.text for query in queries])
+    figures = (measures.values[metric].tolist(), measures.judged_top.tolist(), measures.top.tolist())
+    best = _texts(run, measures.best_pair), measures.best_rank.tolist()
+    return tuple(map(JudgedQuery, range(len(queries)), *named, *figures, *best))
 
 
 def query_changes(comparison: Comparison, evaluation: Evaluation, other: int, metric: str) -> tuple[QueryChange, ...]:
@@ -251,15 +265,11 @@ def query_changes(comparison: Comparison, evaluation: Evaluation, other: int, me
     in_first[pair_of] = np.arange(len(pair_of))
     in_first[NOT_THERE] = NOT_THERE  # the last: of no pair
     pairs = np.where(ours.best_pair != NOT_THERE, ours.best_pair, in_first[theirs.best_pair])
-    texts = _texts(comparison.runs[0], pairs)
-    ranks = [_ranks(comparison, number, pairs) for number in (0, other)]
-    columns = (ours.values[metric], theirs.values[metric], *ranks)
-    found = [
-        QueryChange(index, query.number, query.text, value, other_value, text, rank, other_rank)
-        for index, (query, text, value, other_value, rank, other_rank) in enumerate(
-            zip(evaluation.queries, texts, *(column.tolist() for column in columns), strict=True)
-        )
-    ]
+    queries = evaluation.queries
+    named = ([query.number for query in queries], [query.text for query in queries])
+    figures = (ours.values[metric].tolist(), theirs.values[metric].tolist(), _texts(comparison.runs[0], pairs))
+    ranks = (_ranks(comparison, number, pairs).tolist() for number in (0, other))
+    found = map(QueryChange, range(len(queries)), *named, *figures, *ranks)
     return tuple(sorted(found, key=lambda each: -each.difference))
 
 
@@ -279,38 +289,29 @@ def _ranks(comparison: Comparison, number: int, pairs: NDArray[np.int64]) -> NDA
 _ROWS_AT_ONCE = 5_000  # rows whose texts are in memory at once
 
 
-def write_texts(
-    comparison: Comparison, path: Path, *, for_excel: str = "", queries: Collection[int] | None = None
-) -> int:
+def write_texts(compared: Compared, path: Path, *, for_excel: str = "", queries: Collection[int] | None = None) -> int:
     """Write a row for each text, by query and rank of the first job; the number of rows.
 
     `queries` are indices, None for all. Raises DiskFull, ExportError, DataError.
     """
-    numbers = range(1, len(comparison.runs) + 1)
+    numbers = range(1, len(compared.comparison.runs) + 1)
     columns = (
         *("query_id", "query", "doc_id", "text", "label"),
         *(f"{name}_{number}" for number in numbers for name in ("score", "rank")),
         *(f"change_{number}" for number in numbers[1:]),
     )
-    return write_csv(path, columns, _text_rows(comparison, queries), for_excel)
+    return write_csv(path, columns, _text_rows(compared.comparison, queries), for_excel)
 
 
 def write_queries(
-    comparison: Comparison,
-    path: Path,
-    *,
-    for_excel: str = "",
-    top_k: int = TOP_K,
-    evaluation: Evaluation | None = None,
-    queries: Collection[int] | None = None,
+    compared: Compared, path: Path, *, for_excel: str = "", queries: Collection[int] | None = None
 ) -> int:
     """Write a row for each query with its overlaps and measures; the number of rows. Raises DiskFull, ExportError."""
-    names = ("rbo", f"top_{top_k}", "first_kept", "mean_change", "largest_change")
-    others = range(1, len(comparison.runs))
-    columns = ("query_id", "query", "contexts", *(f"{name}_{other + 1}" for other in others for name in names))
-    moves = [query_moves(comparison, other, top_k=top_k) for other in others]
-    measures, measured = _measures(evaluation)
-    columns = (*columns, *measures)
+    names = ("rbo", f"top_{compared.top_k}", "first_kept", "mean_change", "largest_change")
+    moves = [sorted(each, key=lambda move: move.index) for each in compared.moves]
+    measures, measured = _measures(compared.evaluation)
+    of_others = (f"{name}_{other}" for other in range(2, len(moves) + 2) for name in names)
+    columns = ("query_id", "query", "contexts", *of_others, *measures)
     nothing: tuple[Cell, ...] = (None,) * len(measures)
 
     def rows() -> Iterator[tuple[Cell, ...]]:
@@ -320,7 +321,7 @@ def write_queries(
                 moved: list[Cell] = []
                 for each in of_query:
                     moved += (each.rbo, each.top, int(each.first_kept), each.mean_change, each.largest_change)
-                number = comparison.queries[first.index].number
+                number = compared.comparison.queries[first.index].number
                 yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
 
     return write_csv(path, columns, rows(), for_excel)

@@ -17,27 +17,11 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.values import FROM_LABELS, Judgement, Source, Subject
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results import labels as of_labels
+from cfbatch_gui.core.results import score_table
 from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
-from cfbatch_gui.core.results.labels import (
-    NO_LABEL,
-    OutsideGrade,
-    UnusableLabels,
-    read_labels,
-    read_outside_grades,
-    read_unusable_labels,
-)
 from cfbatch_gui.core.results.numbers import starts
 from cfbatch_gui.core.results.rankings import RetrievalIds, ranked_order
-from cfbatch_gui.core.results.score_table import (
-    NO_ID,
-    Hashes,
-    ScoreTable,
-    read_id_hashes,
-    read_queries,
-    read_query_hashes,
-    read_score_table,
-    read_text_hashes,
-)
 from cfbatch_gui.core.system.threads import check_stopped
 
 NOT_THERE = -1
@@ -62,10 +46,10 @@ class Run:
 
     job: Job
     folder: JobFolder
-    table: ScoreTable
+    table: score_table.ScoreTable
     labels: NDArray[np.int64]
-    outside: tuple[OutsideGrade, ...] = ()
-    unusable: UnusableLabels | None = None
+    outside: tuple[of_labels.OutsideGrade, ...] = ()
+    unusable: of_labels.UnusableLabels | None = None
 
     @property
     def scored(self) -> int:
@@ -87,13 +71,13 @@ def read_run(folder: JobFolder, job: Job) -> Run:
     """Read a job's run. Blocking. Raises UsageError for embeddings and without scores, DataError."""
     if job.kind is not Kind.RANK:
         raise UsageError(message("name_made_vectors_no_scores_compare", name=job.name))
-    table = read_score_table(folder)
+    table = score_table.read_score_table(folder)
     if not table.has_score.any():
         raise UsageError(message("name_no_scores_yet_compare_when", name=job.name))
     with folder.open(read_only=True) as database:
-        labels, outside = read_labels(database, table.texts), read_outside_grades(database)
+        labels, outside = of_labels.read_labels(database, table.texts), of_labels.read_outside_grades(database)
         is_shared = schema.metadata_value(database, "layout") == Layout.SHARED
-        unusable = None if is_shared else read_unusable_labels(database)
+        unusable = None if is_shared else of_labels.read_unusable_labels(database)
     return Run(job, folder, table, labels, outside, unusable)
 
 
@@ -140,8 +124,8 @@ def similarity_run(folder: JobFolder, job: Job, ranking: Run) -> Run:
     return replace(ranking, job=job, table=replace(table, scores=scores), unusable=None)
 
 
-def comparable_jobs(folder_of: Callable[[str], JobFolder], base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
-    """Other jobs with results, of which one ranks, that have a query and a text in common with this one; those of the
+def comparable_jobs(folder_of: Callable[[str], JobFolder], base: Job, jobs: Sequence[Job]) -> Iterator[Job]:
+    """Other jobs with results that have a query and a text in common with this one, of which one ranks; those of the
     same file first, then those of as many queries, the newest first. Blocking. A job that cannot be read is left out.
     """
     ours = [set(_names(folder_of(base.id), base, statement)) for statement in _SUBJECTS]
@@ -159,7 +143,7 @@ def comparable_jobs(folder_of: Callable[[str], JobFolder], base: Job, jobs: Sequ
     def nearness(job: Job) -> tuple[bool, bool, float]:
         return job.source_name != base.source_name, job.queries != base.queries, -job.created_at
 
-    return tuple(sorted(filter(has_both, jobs), key=nearness))
+    return filter(has_both, sorted(jobs, key=nearness))
 
 
 _SUBJECTS = ("SELECT text, query_id FROM queries", "SELECT text, text_id FROM texts")
@@ -177,12 +161,12 @@ def _names(folder: JobFolder, job: Job, statement: str) -> Iterator[int]:
 
 
 def has_label(run: Run) -> NDArray[np.bool_]:
-    return np.asarray(run.labels != NO_LABEL)
+    return np.asarray(run.labels != of_labels.NO_LABEL)
 
 
 def label_judgements(run: Run, *, time: float) -> Iterator[Judgement]:
     """The labels of this run with its texts, those of documents outside it with bare ids. Raises DataError."""
-    queries = [Subject(each.id, each.text) for each in read_queries(run.folder, run.table.asked)]
+    queries = [Subject(each.id, each.text) for each in score_table.read_queries(run.folder, run.table.asked)]
     query_of = run.table.query_indices()
     labelled = np.flatnonzero(has_label(run))
     for start in range(0, len(labelled), _BLOCK):
@@ -294,17 +278,17 @@ def join(runs: Sequence[Run]) -> tuple[Joined, ...]:
     itself = Joined({}, {}, query_of, np.arange(len(first.table), dtype=np.int32))
     if len(runs) == 1:
         return (itself,)
-    queries, texts = _query_keys(first), read_text_hashes(first.folder, first.table)
+    queries, texts = _query_keys(first), score_table.read_text_hashes(first.folder, first.table)
     return (itself, *(_joined(run, query_of, queries, texts) for run in runs[1:]))
 
 
-def _joined(run: Run, query_of: Indices, queries_of_first: Keys, texts_of_first: Hashes) -> Joined:
+def _joined(run: Run, query_of: Indices, queries_of_first: Keys, texts_of_first: score_table.Hashes) -> Joined:
     ours, theirs, by = match(queries_of_first, _query_keys(run))
     in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int32)
     in_first[theirs] = ours
     asked = in_first[run.table.query_indices()]
     here, there = np.flatnonzero(np.isin(query_of, ours)), np.flatnonzero(asked != NOT_THERE)
-    of_run = read_text_hashes(run.folder, run.table)
+    of_run = score_table.read_text_hashes(run.folder, run.table)
     ours, theirs, texts_by = match(_text_keys(texts_of_first, query_of, here), _text_keys(of_run, asked, there))
     pair_of = np.full(len(query_of), NOT_THERE, dtype=np.int32)
     pair_of[here[ours]] = there[theirs]
@@ -312,11 +296,11 @@ def _joined(run: Run, query_of: Indices, queries_of_first: Keys, texts_of_first:
 
 
 def _query_keys(run: Run) -> Keys:
-    hashes = read_query_hashes(run.folder, run.table)
+    hashes = score_table.read_query_hashes(run.folder, run.table)
     return Keys(np.zeros(len(hashes.ids), dtype=np.int32), hashes.ids, hashes.texts)
 
 
-def _text_keys(hashes: Hashes, query_of: Indices, pairs: NDArray[np.int64]) -> Keys:
+def _text_keys(hashes: score_table.Hashes, query_of: Indices, pairs: NDArray[np.int64]) -> Keys:
     return Keys(query_of[pairs], hashes.ids[pairs], hashes.texts[pairs])
 
 
@@ -368,8 +352,8 @@ def ranked_documents(run: Run, joined: Joined, numbers: Numbers, wanted: NDArray
 def _first_of_id(run: Run) -> Numbers:
     """For each pair the index of the first pair of its query that has its id, which mostly is its own; (pairs,)."""
     own = np.arange(len(run.table), dtype=np.int64)
-    ids = read_id_hashes(run.folder, run.table)
-    named = np.flatnonzero(ids != NO_ID)
+    ids = score_table.read_id_hashes(run.folder, run.table)
+    named = np.flatnonzero(ids != score_table.NO_ID)
     order = named[np.lexsort((run.table.positions[named], ids[named], run.table.queries[named]))]
     is_first = starts(run.table.queries[order], ids[order])
     own[order] = order[is_first][np.cumsum(is_first) - 1]

@@ -27,15 +27,9 @@ from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.judgements.book import Book, Shelf, newest
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from cfbatch_gui.core.results import score_table
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import distinct, score_text
-from cfbatch_gui.core.results.score_table import (
-    QueryText,
-    hashed_id,
-    read_queries,
-    read_query_hashes,
-    read_text_hashes,
-)
 
 Numbers = NDArray[np.int64]
 ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon
@@ -138,12 +132,12 @@ def _columns(rows: list[_Row]) -> Numbers:
 def _keys(query: int, document: Subject) -> list[_Key]:
     """The key by which a judged document is known, and that of its id if it has a text, too."""
     by_text: list[_Key] = [(query, True, hash(document.text))] if document.text else []
-    return [*by_text, (query, False, hashed_id(document.id))] if document.id else by_text
+    return [*by_text, (query, False, score_table.hashed_id(document.id))] if document.id else by_text
 
 
 def _queries_of(run: Run, joined: Joined, documents: Documents) -> _Queries:
     """The queries of a run that all runs have, as indices in the first; one may be asked twice."""
-    hashes = read_query_hashes(run.folder, run.table)
+    hashes = score_table.read_query_hashes(run.folder, run.table)
     in_first = np.full(len(run.table.asked), NOT_THERE, dtype=np.int64)
     in_first[run.table.query_indices()] = joined.query_of
     usable = set(documents.queries.tolist())
@@ -158,7 +152,7 @@ def _queries_of(run: Run, joined: Joined, documents: Documents) -> _Queries:
 def _entries(verdicts: Sequence[Judgement], queries: Sequence[_Queries]) -> Iterator[tuple[int, Judgement]]:
     """The judgements whose query all runs have, with the index of that query."""
     for each in verdicts:
-        key = (True, hash(each.query.text)) if each.query.text else (False, hashed_id(each.query.id))
+        key = (True, hash(each.query.text)) if each.query.text else (False, score_table.hashed_id(each.query.id))
         for index in sorted(set[int]().union(*(of_run.get(key, ()) for of_run in queries))):
             yield index, each
 
@@ -166,8 +160,8 @@ def _entries(verdicts: Sequence[Judgement], queries: Sequence[_Queries]) -> Iter
 def _outside(run: Run, queries: _Queries) -> Iterator[tuple[_Key, int]]:
     """The grades of documents in no pair of this run."""
     for each in run.outside:
-        for index in queries.get((False, hashed_id(each.query_id)), ()):
-            yield (index, False, hashed_id(each.document_id)), each.grade
+        for index in queries.get((False, score_table.hashed_id(each.query_id)), ()):
+            yield (index, False, score_table.hashed_id(each.document_id)), each.grade
 
 
 def _documents_by_key(
@@ -177,7 +171,7 @@ def _documents_by_key(
     found: dict[_Key, list[int]] = {}
     texts, ids = (np.array([key for _, is_text, key in wanted if is_text is each], np.int64) for each in (True, False))
     for run, each, numbers in zip(runs, joined, documents.of_run, strict=True) if wanted else ():
-        hashes = read_text_hashes(run.folder, run.table)
+        hashes = score_table.read_text_hashes(run.folder, run.table)
         has_key = np.isin(hashes.texts, texts) | np.isin(hashes.ids, ids)
         pairs = np.flatnonzero((numbers != NOT_THERE) & has_key)
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
@@ -243,7 +237,7 @@ class Evaluation:
     """
 
     k: int
-    queries: tuple[QueryText, ...]
+    queries: tuple[score_table.QueryText, ...]
     left_out: int
     conflicts: int
     judged: int
@@ -272,7 +266,7 @@ def evaluate(
         return None
     return Evaluation(
         k,
-        read_queries(runs[0].folder, runs[0].table.asked[judged.queries]),
+        score_table.read_queries(runs[0].folder, runs[0].table.asked[judged.queries]),
         len(documents.queries) - len(judged.queries),
         judged.conflicts,
         len(judged.grade),
@@ -380,7 +374,7 @@ def make_pool(runs: Sequence[Run], book: Book | None, *, judge: str, k: int = 10
     turn = {query: at for at, query in enumerate(dict.fromkeys(query_of[document] for document in shuffled))}
     shuffled.sort(key=lambda document: turn[query_of[document]])  # stable: the texts of a query stay shuffled
     contents = [run.texts(pair for number, pair in first.values() if runs[number] is run) for run in runs]
-    asked = read_queries(runs[0].folder, runs[0].table.asked)
+    asked = score_table.read_queries(runs[0].folder, runs[0].table.asked)
     said = _said(book, judge) if book is not None else {}
     fresh: list[Shown] = []
     second: list[Shown] = []

@@ -24,12 +24,7 @@ from cfbatch_gui.core.job_folder.checksums import (
     rows_of_items,
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import (
-    NOT_SENT,
-    metadata_value,
-    one_moment,
-    transaction,
-)
+from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, one_moment, transaction
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone
 from cfbatch_gui.core.jobs.plan.packing import body_in

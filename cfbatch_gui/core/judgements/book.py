@@ -17,7 +17,7 @@ from msgspec.structs import astuple
 from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, encoded, text_digest
-from cfbatch_gui.core.messages import message, restored
+from cfbatch_gui.core.messages import comma_list, message, quoted, restored
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import write_own_file
 
@@ -281,7 +281,7 @@ class Shelf:
         """The book with this name. Raises UsageError without one, DataError."""
         book = self.find(name)
         if book is None:
-            known = ", ".join(f"“{each}”" for each in self.names()) or message("none")
+            known = comma_list([quoted(each) for each in self.names()]) or message("none")
             raise UsageError(message("there_is_no_book_judgements_name", name=name or self.used_name(), known=known))
         return book
 

@@ -159,15 +159,30 @@ class Connected:
     is_new: bool
     has_other_secret: bool
 
+    def sentences(self) -> Iterator[Message]:
+        """What was done, and what there is to know of it."""
+        name = self.connection.name
+        yield message("done_connection_name_was_added" if self.is_new else "done_connection_name_is_kept", name=name)
+        if self.has_other_secret:
+            yield message("worker_new_secret_programs_elsewhere_use")
+        yield message("token_is_not_needed_any_more")
+
 
 @dataclass(frozen=True, slots=True)
 class TakenDown:
-    """What was taken away: `answers` is the number of objects of the bucket."""
+    """What was taken away: `answers` is the number of objects of the bucket, `name` that of the Worker."""
 
+    name: str
     worker: bool = False
     workflow: bool = False
     bucket: bool = False
     answers: int = 0
+
+    def sentences(self) -> Iterator[Message]:
+        yield message("done_name_is_not_account_any", name=self.name)
+        if self.bucket:
+            yield message("n_stored_objects_were_deleted", n=self.answers)
+        yield message("token_is_not_needed_any_more")
 
 
 class WorkerSetup:
@@ -257,10 +272,10 @@ class WorkerSetup:
                 account.tell(Step.DELETE_WORKFLOW, State.NOT_NEEDED, sentence)
             if has_bucket:
                 answers = await _empty(account)
-                return TakenDown(worker, workflow, await account.delete(Step.DELETE_BUCKET), answers)
+                return TakenDown(names.worker, worker, workflow, await account.delete(Step.DELETE_BUCKET), answers)
             for call in () if keep_bucket else planned[-3:]:  # about the bucket
                 account.tell(call.step, State.NOT_NEEDED, GONE)
-            return TakenDown(worker, workflow)
+            return TakenDown(names.worker, worker, workflow)
 
     async def _known_secret(self, record: SavedConnection | None, *, must_keep: bool) -> Token | None:
         """The connection's. Raises SecretWouldBeLost where there is none, and none that is made could be kept."""

@@ -1,7 +1,7 @@
 """The cards of connections: what is entered at the left, and what a test of it has found at the right."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QSizePolicy
 
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
+from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, has_failed, has_passed, titles_of
@@ -122,28 +123,13 @@ class _Days(QSpinBox):
         event.ignore()  # a page that scrolls under the mouse must not change it
 
 
-@dataclass(frozen=True, slots=True)
-class CardState:
-    """What is known of a saved connection beside its record.
-
-    Of the first account alone: `problem` is a sentence, "" when all is well, `service` the address that the environment
-    sets instead of Cloudflare's, and with `account_is_fixed` the account is set there, too.
-    """
-
-    is_ready: bool = False
-    token: SecretState = SecretState()  # noqa: RUF009 - frozen
-    gateway_token: SecretState = SecretState()  # noqa: RUF009
-    problem: str = ""
-    service: str = ""
-    account_is_fixed: bool = False
-
-
 class SavedCard(ConnectionCard):
-    """Shows a `SavedConnection`, whose id is "" until it was saved, and a `CardState`; the page does what is wanted."""
+    """Shows a `SavedConnection`, whose id is "" until it was saved, with its secrets; the page does what is wanted."""
 
     def __init__(self, record: SavedConnection, page: "ConnectionPage") -> None:
         super().__init__(_ICONS[record.kind])
-        self.record, self._state, self._page = record, CardState(), page
+        self.record, self._page = record, page
+        self._is_ready, self._token, self._account_is_fixed = False, SecretState(), False
         self._is_worker, self._is_gateway = record.kind == "worker", record.kind == "gateway"
         self._is_working = self._had_focus = False
         self._results: tuple[CheckResult, ...] = ()
@@ -164,7 +150,6 @@ class SavedCard(ConnectionCard):
         self._lay_out()
         self._add_menu()
         self.show_record(record)
-        self.show_state(self._state)
         self.set_working("")
 
     # Making
@@ -283,30 +268,41 @@ class SavedCard(ConnectionCard):
             self.more.menu().actions()[0].setVisible(bool(record.id))
         self.update_buttons()
 
-    def show_state(self, state: CardState) -> None:
-        self._state = state
-        if state.account_is_fixed:
-            self.account.setText(self.record.account_id)
-            self.account.setReadOnly(True)
-            fixed = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
-            self.blocks["account_id"].set_hint(fixed)
-        self._problem.say(said(state.problem))
-        words = self.tr("Requests go to {address}, as {variable} says.")
-        where = words.format(address=state.service, variable=BASE_URL_VARIABLE)
-        self._privacy.set_line(where if state.service else _privacy(self.record.kind))
+    def show_state(self, token: SecretState, gateway_token: SecretState, *, is_ready: bool) -> None:
+        self._is_ready, self._token = is_ready, token
         if self.record.id == CLOUDFLARE:
-            self.more.setVisible(bool(self.record.account_id) and not state.account_is_fixed)
-        self.token_block.show_state(state.token)
-        self.gateway_block.show_state(state.gateway_token)
+            self._show_environment()
+        self.token_block.show_state(token)
+        self.gateway_block.show_state(gateway_token)
         self._show_tested()
-        why_not = "" if state.is_ready else self.tr("Save and test it first.")
-        self.choice.setEnabled(state.is_ready)
+        why_not = "" if is_ready else self.tr("Save and test it first.")
+        self.choice.setEnabled(is_ready)
         self.choice.setToolTip(why_not)
         self.choice.setAccessibleDescription(why_not)
         self.update_buttons()
 
+    def _show_environment(self) -> None:
+        """What the environment sets of the first account instead of the settings."""
+        book, address, problem = self._page.program.address_book, "", ""
+        held = book.held_by_environment()
+        self._account_is_fixed = ACCOUNT_VARIABLE in held
+        try:
+            address = book.connection(CLOUDFLARE).base_url if BASE_URL_VARIABLE in held else ""
+        except NotConnected as error:
+            problem = said(error.message) if book.account_id else ""
+        self._problem.say(problem)
+        where = self.tr("Requests go to {address}, as {variable} says.")
+        where = where.format(address=address, variable=BASE_URL_VARIABLE)
+        self._privacy.set_line(where if address else _privacy(self.record.kind))
+        if self._account_is_fixed:
+            self.account.setText(self.record.account_id)
+            self.account.setReadOnly(True)
+            fixed = self.tr("Set by {variable}; change it there.").format(variable=ACCOUNT_VARIABLE)
+            self.blocks["account_id"].set_hint(fixed)
+        self.more.setVisible(bool(self.record.account_id) and not self._account_is_fixed)
+
     def is_ready(self) -> bool:
-        return self._state.is_ready
+        return self._is_ready
 
     def typed(self) -> SavedConnection:
         return replace(self.record, **{name: value() for name, (value, _) in self._values.items()})
@@ -330,7 +326,7 @@ class SavedCard(ConnectionCard):
             block.field.clear()
 
     def update_buttons(self) -> None:
-        is_fixed = self._state.account_is_fixed and self._state.token.is_fixed
+        is_fixed = self._account_is_fixed and self._token.is_fixed
         saving = not is_fixed and (self.has_news() or not self.is_ready())
         self.save_button.setVisible(saving)
         self.test_button.setVisible(not saving)
@@ -406,7 +402,7 @@ class SavedCard(ConnectionCard):
             if name in self.blocks and value:
                 self.blocks[name].field.setText(value)
                 names.append(words)
-        if pasted.token and not self._state.token.is_fixed:
+        if pasted.token and not self._token.is_fixed:
             self.token_block.put(pasted.token)
             names.append(self.tr("a secret") if self._is_worker else self.tr("an API token"))
         if pasted.problem:

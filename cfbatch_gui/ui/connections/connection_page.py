@@ -8,14 +8,14 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QWidget
 
-from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, free_name, gateway_secret_id
+from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource, variable_of
 from cfbatch_gui.core.errors import ConnectionProblem, NotConnected, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.ui.connections.connection_cards import CardState, ConnectionCard, SavedCard
+from cfbatch_gui.ui.connections.connection_cards import ConnectionCard, SavedCard
 from cfbatch_gui.ui.connections.connection_fields import SecretState, open_in_browser
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
@@ -108,11 +108,13 @@ class ConnectionPage(QWidget):
 
     def _new_card(self, record: SavedConnection) -> SavedCard:
         card = SavedCard(record, self)
-        card.show_state(self._known_state(record))
+        waiting = SecretState(is_checking=bool(record.id))
+        card.show_state(waiting, waiting, is_ready=bool(record.account_id if record.id == CLOUDFLARE else record.id))
         self._uses.addButton(card.choice)
         card.choice.clicked.connect(lambda: self._start_using(card.record.id))
         self._column.insertWidget(self._column.count() - 1, card)
-        card.show()  # now, so that it can take the focus
+        if not card.isWindow():
+            card.show()  # now, so that it can take the focus
         return card
 
     def _drop(self, card: SavedCard) -> None:
@@ -176,9 +178,14 @@ class ConnectionPage(QWidget):
         self._show_saved()
         self._show_used()  # the keyring may take its time
         for record in self.program.address_book.saved():
-            state = await self._state_of(record)
+            token = await self._secret(record.id, self.program.address_book.check_of(record.id))
+            gateway = SecretState()
+            if record.kind == "gateway":
+                gateway = await self._secret(gateway_secret_id(record.id), check_secret)
+            summaries = await self.program.connections.summaries(record.id)
             if (card := self._card(record.id)) is not None:  # it may have been removed meanwhile
-                card.show_state(state)
+                is_ready = next(each.is_ready for each in summaries if each.id == record.id)
+                card.show_state(token, gateway, is_ready=is_ready)
         self._show_used()
 
     def _show_saved(self) -> None:
@@ -195,29 +202,6 @@ class ConnectionPage(QWidget):
                 self.cards.append(self._new_card(record))
             else:
                 shown.show_record(record)
-
-    def _known_state(self, record: SavedConnection) -> CardState:
-        """What is known of a connection without the keyring."""
-        waiting = SecretState(is_checking=True)
-        if record.id != CLOUDFLARE:
-            return CardState(is_ready=True, token=waiting, gateway_token=waiting) if record.id else CardState()
-        book, held = self.program.address_book, self.program.address_book.held_by_environment()
-        service = problem = ""
-        try:
-            service = book.connection(CLOUDFLARE).base_url if BASE_URL_VARIABLE in held else ""
-        except NotConnected as error:
-            problem = error.message if book.account_id else ""
-        is_fixed = ACCOUNT_VARIABLE in held
-        return CardState(bool(book.account_id), waiting, waiting, problem, service, account_is_fixed=is_fixed)
-
-    async def _state_of(self, record: SavedConnection) -> CardState:
-        token = await self._secret(record.id, self.program.address_book.check_of(record.id))
-        gateway = SecretState()
-        if record.kind == "gateway":
-            gateway = await self._secret(gateway_secret_id(record.id), check_secret)
-        summaries = await self.program.connections.summaries(record.id)
-        is_ready = next(each.is_ready for each in summaries if each.id == record.id)
-        return replace(self._known_state(record), is_ready=is_ready, token=token, gateway_token=gateway)
 
     async def _secret(self, secret_id: str, check: Callable[[str], Token]) -> SecretState:
         credentials, source, error = self.program.credentials, None, None

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
-from cfbatch_gui.core.messages import literal
+from cfbatch_gui.core.messages import literal, quoted
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.worker_setup import account, worker_setup
 from cfbatch_gui.core.worker_setup.account import Names, State
@@ -120,7 +120,7 @@ class WorkerGuide(dialogs.Dialog):
         self.saved.set_line(words, "circle-check", "done")
 
     async def _may_replace(self, others: tuple[Path, ...]) -> bool:
-        names = figures.listed([f"“{path.name}”" for path in others])
+        names = figures.listed([said(quoted(path.name)) for path in others])
         text = tr("{names} in this folder would be lost.").format(names=names)
         return await dialogs.ask(self, tr("Replace files?"), text, accept=tr("Replace"), danger=True)
 
@@ -324,20 +324,13 @@ class WorkerSetupDialog(AccountDialog):
             show=self.show_progress,
         )
         self._connection_id = done.connection.id
-        pattern = tr("Done: connection “{name}” was added.")
-        if not done.is_new:
-            pattern = tr("Done: connection “{name}” is kept.")
-        more = [
-            tr("A new address may take a minute until it answers: test it on its card then."),
-            tr("The token is not needed any more: delete it in the dashboard."),
-        ]
-        if done.has_other_secret:
-            more.insert(0, tr("The Worker has a new secret: programs elsewhere that use it need it too."))
+        sentence, *more = map(said, done.sentences())
+        more.append(tr("A new address may take a minute until it answers: test it on its card then."))
         if await self._program.credentials.token_source(self._connection_id, check=check_secret) is TokenSource.SESSION:
             more.insert(0, tr("No keyring took the Worker’s secret: copy it now, or it is lost with this program."))
             self.copy_secret.show()
         self.connected.emit(self._connection_id)
-        return pattern.format(name=title_words(done.connection.name)), " ".join(more)
+        return sentence, " ".join(more)
 
     def stopped(self, error: UserError) -> None:
         super().stopped(error)
@@ -392,12 +385,8 @@ class WorkerRemovalDialog(AccountDialog):
         taken = await setup.take_down(
             *(account_id, token, names), keep_bucket=self.keep_bucket.isChecked(), show=self.show_progress
         )
-        more = [tr("The token is not needed any more: delete it in the dashboard.")]
-        if taken.bucket:
-            more.insert(
-                0, figures.plural(taken.answers, "{n} stored object was deleted.", "{n} stored objects were deleted.")
-            )
+        sentence, *more = map(said, taken.sentences())
         if self.forget.isChecked():
             await self._program.connections.remove(self._record.id)
             self.forgotten.emit()
-        return tr("Done: “{name}” is not in the account any more.").format(name=names.worker), " ".join(more)
+        return sentence, " ".join(more)

@@ -10,21 +10,22 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from cfbatch_gui.core.evaluation.comparison import (
     TOP_K,
+    Compared,
     Comparison,
     QueryChange,
     QueryMove,
     compare,
-    most_moved_first,
     query_changes,
-    query_moves,
+    with_top,
     write_queries,
     write_texts,
 )
 from cfbatch_gui.core.evaluation.joining import RunText, comparable_jobs, read_runs
-from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, answers, evaluate
+from cfbatch_gui.core.evaluation.judged import BookGrades, answers
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -60,30 +61,10 @@ _CARD = (20, MEDIUM, 20, MEDIUM)
 _PAGE = (WIDE, MEDIUM, WIDE, MEDIUM)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compared:
-    """`moves`, what moved most first, are of each job but the first. `evaluation` is None without labels and
-    judgements; `book` has those that count beside the labels.
-    """
-
-    comparison: Comparison
-    moves: tuple[tuple[QueryMove, ...], ...]
-    evaluation: Evaluation | None
-    top_k: int
-    book: BookGrades | None
-
-
 def read_comparison(program: Program, jobs: Sequence[Job]) -> Compared:
     """Blocking; the first job is what the others are compared with. Raises UsageError, DataError."""
     comparison = compare(read_runs(program.folder, jobs))
     return with_top(comparison, TOP_K, BookGrades.read(program.judgements.find()))
-
-
-def with_top(comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
-    """Figures with this cut-off. Blocking."""
-    found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(comparison.runs)))
-    moves = tuple(tuple(most_moved_first(each)) for each in found)
-    return Compared(comparison, moves, evaluate(comparison.runs, comparison.joined, k=top_k, book=book), top_k, book)
 
 
 class ComparisonPage(ResultsPage[Compared]):
@@ -138,9 +119,9 @@ class ComparisonPage(ResultsPage[Compared]):
             tr("How many first texts"), tops, lambda _: self.tasks.start("top", self._change_top())
         )
         self.tabs, self._pages = widgets.Tabs(), QStackedWidget()
-        self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query)
+        self.answer = AnswerTab(self)
         self.queries, self.measures = QueriesTab(), MeasuresTab()
-        self.scores = ScoresTab(self.program, self.notices, self.tasks, self._open_query)
+        self.scores = ScoresTab(self)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (tr("Answer"), self.answer),
             QUERIES: (tr("Queries"), self.queries),
@@ -187,9 +168,11 @@ class ComparisonPage(ResultsPage[Compared]):
 
     async def _change_top(self) -> None:
         if (before := self.compared) is not None:
-            with self.waiting(tr("Comparing…")):
-                found = await in_thread(with_top, before.comparison, self.tops.currentData(), before.book)
-            self._show(found)
+            try:
+                with self.waiting(tr("Comparing…")):
+                    self._show(await in_thread(with_top, before.comparison, self.tops.currentData(), before.book))
+            finally:
+                self.tops.set_value(self.compared.top_k if self.compared is not None else TOP_K)
 
     async def _read_texts(self, query: int) -> None:
         if self.compared is not None:
@@ -231,12 +214,17 @@ class ComparisonPage(ResultsPage[Compared]):
             self.answer.show_comparison(compared, other)
             self.scores.show_scores(compared.comparison, other)
             self.queries.show_moves(compared, other)
+            self.show_foot()
+
+    def show_foot(self) -> None:
+        if (compared := self.compared) is not None:
+            other = self.others.currentData()
             self.foot.set_line(quality.foot_words(compared.comparison, other, compared.evaluation, compared.book))
 
     def _query_picked(self, index: int) -> None:
         self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index).index))
 
-    def _open_query(self, query_no: int) -> None:
+    def open_query(self, query_no: int) -> None:
         self.tabs.choose(QUERIES)
         self.queries.choose(query_no)
 
@@ -275,11 +263,8 @@ class ComparisonPage(ResultsPage[Compared]):
         """Write a CSV of `only` these queries or of all. Raises UserError."""
         if (compared := self.compared) is None:
             return
-        by_queries = partial(write_queries, top_k=compared.top_k, evaluation=compared.evaluation)
-        write = by_queries if by_query else write_texts
-        count = await asyncio.to_thread(
-            write, compared.comparison, path, for_excel=display.csv_separator(), queries=only
-        )
+        write = write_queries if by_query else write_texts
+        count = await asyncio.to_thread(write, compared, path, for_excel=display.csv_separator(), queries=only)
         rows = figures.plural(count, "{n} row", "{n} rows")
         self.notices.show_written(tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)
 
@@ -327,11 +312,9 @@ class Switch(QWidget):
 
 
 class AnswerTab(QWidget):
-    """`judge` opens the page on which texts are judged, `open_query` a query by its number."""
-
-    def __init__(self, tasks: Tasks, judge: Callable[[], None], open_query: Callable[[int], object]) -> None:
+    def __init__(self, page: ComparisonPage) -> None:
         super().__init__()
-        self._tasks = tasks
+        self._page = page
         self._compared: Compared | None = None
         self._other = 1
         self.headline, self.sentence = widgets.Label("", "part", wrap=True), widgets.Label("", wrap=True)
@@ -341,20 +324,20 @@ class AnswerTab(QWidget):
         self._how = widgets.LinkButton(
             tr("How is this known?"), on_click=lambda: self._known.setVisible(self._known.isHidden())
         )
-        self.measures = Switch(tr("Measure"), lambda: tasks.start("answer", self._answer()))
+        self.measures = Switch(tr("Measure"), lambda: page.tasks.start("answer", self._answer()))
         self.warning = widgets.NoticeBar("", "attention")
-        self.warning.add_link(tr("Judge what is missing"), judge)
+        self.warning.add_link(tr("Judge what is missing"), page.ask_to_judge)
         self.chart = Chart(tr("How much better or worse each query is"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
-        self.chart.picked.connect(lambda index: open_query(self.rows.rows()[index].number))
+        self.chart.picked.connect(lambda index: page.open_query(self.rows.rows()[index].number))
         self.table = TableView(
             "comparison/answer",
             tr("Queries, those that gained most first"),
-            on_opened=lambda index: open_query(self.rows.row(index).number),
+            on_opened=lambda index: page.open_query(self.rows.row(index).number),
         )
         self.rows: Rows[QueryChange] = Rows(())
         self._content = widgets.MaybeEmpty("list-ordered", self._laid_out())
-        self._content.empty.pressed.connect(judge)
+        self._content.empty.pressed.connect(page.ask_to_judge)
         self.setLayout(widgets.column(self._content, gap=0))
 
     def _laid_out(self) -> QWidget:
@@ -384,14 +367,16 @@ class AnswerTab(QWidget):
         self._content.show_content()
         self.measures.offer({name: quality.measure_name(name) for name in evaluation.runs[0].means})
         self.warning.say(quality.too_few_judged(evaluation))
-        self._tasks.start("answer", self._answer())
+        self._page.tasks.start("answer", self._answer())
 
     async def _answer(self) -> None:
         compared, other, metric = self._compared, self._other, self.measures.value
         if compared is None or (evaluation := compared.evaluation) is None:
             return
-        found = await asyncio.to_thread(answers, evaluation, metric)
-        changes = await asyncio.to_thread(query_changes, compared.comparison, evaluation, other, metric)
+        with self._page.waiting(tr("Comparing…")):
+            found = await in_thread(answers, evaluation, metric)
+            changes = await in_thread(query_changes, compared.comparison, evaluation, other, metric)
+        self._page.show_foot()
         self._show(found[other - 1], changes, metric, several=len(found) > 1)
 
     def _show(self, found: Paired, changes: Sequence[QueryChange], metric: str, *, several: bool) -> None:
@@ -461,14 +446,13 @@ def _ranks(each: QueryChange) -> str:
 
 
 class ScoresTab(QWidget):
-    """`open_query` opens the query whose dot is clicked, by its number."""
-
-    def __init__(self, program: Program, notices: Notices, tasks: Tasks, open_query: Callable[[int], object]) -> None:
+    def __init__(self, page: ComparisonPage) -> None:
         super().__init__()
         self._comparison: Comparison | None = None
         self.chart = Chart(tr("Scores of both jobs"))
-        self.chart.picked.connect(lambda index: open_query(self._query_of(index).number))
-        self.pictures = PictureButtons(self.chart, notices, tasks, program.remembered_folder(FolderUse.PICTURES))
+        self.chart.picked.connect(lambda index: page.open_query(self._query_of(index).number))
+        folder = page.program.remembered_folder(FolderUse.PICTURES)
+        self.pictures = PictureButtons(self.chart, page.notices, page.tasks, folder)
         self._about = widgets.IconLine("", wrap=True)
         head = widgets.row((self._about, 1), self.pictures, gap=LARGE)
         self.setLayout(widgets.column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
@@ -532,10 +516,7 @@ class MeasuresTab(QWidget):
     def show_measures(self, compared: Compared) -> None:
         comparison, found = compared.comparison, compared.evaluation
         self.jobs.show_lines(quality.job_rows(comparison), quality.job_titles(), right=(3, 4))
-        rows = quality.overlap_rows(compared.moves, compared.top_k)
-        if found is not None:
-            rows = [*quality.measure_rows(found.runs, found.k), *rows]
-        letters = [quality.letter(index) for index in range(len(comparison.runs))]
+        (_, *letters, _), rows = quality.measure_table(compared)
         lines = [(name, meaning, *values) for name, *values, meaning in rows]
         self.grid.show_lines(lines, ("", "", *letters), right=range(2, len(letters) + 2))
         self.remarks.set_line(quality.comparison_remarks(comparison, found))
@@ -687,17 +668,30 @@ class ChooseJobsDialog(Dialog):
         return tuple(self.rows.row(index) for index in self.table.selected_rows())
 
     async def _look(self) -> None:
-        self._jobs = await in_thread(comparable_jobs, self._program.folder, self._base, self._program.ledger.jobs())
+        loop, jobs = asyncio.get_running_loop(), self._program.ledger.jobs()
+
+        def look() -> None:
+            for job in comparable_jobs(self._program.folder, self._base, jobs):
+                loop.call_soon_threadsafe(self._add, job)
+
+        await in_thread(look)
         words = tr("Jobs over the same texts: another model, or another template. Hold {key} to choose several.")
         nothing = tr("There is no other job with results over the same texts yet.")
         self._about.setText(words.format(key=control_name()) if self._jobs else nothing)
+
+    def _add(self, job: Job) -> None:
+        if not isValid(self):  # it was closed since
+            return
+        self._jobs = (*self._jobs, job)
         self._find(self.find_field.text())
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if len(self._jobs) == 1 and not self.find_field.text():
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _find(self, text: str) -> None:
         wanted = text.casefold().strip()
         self.rows.set_rows([job for job in self._jobs if wanted in job.name.casefold()])
-        self.table.selectRow(0)
+        if not self.table.selected_rows():
+            self.table.selectRow(0)
         self._selected()
 
     def _selected(self) -> None:

@@ -126,7 +126,9 @@ class JudgingView(QWidget):
             self._grades.removeWidget(card)
             card.deleteLater()
         self.cards = [_GradeCard(grade, partial(self._answer, grade.value)) for grade in scale.grades]
+        widest = max(card.minimumWidth() for card in self.cards)
         for card in self.cards:
+            card.setMinimumWidth(widest)
             self._grades.addWidget(card)
         self._foot.set_line(foot)
 
@@ -252,7 +254,7 @@ class JudgePage(QWidget):
 
     def judge(self, jobs: Sequence[Job]) -> None:
         self.jobs, self._runs, self.session, self._prepared = tuple(jobs), [], None, None
-        self._page_undo.show(False)
+        self._page_undo.renew(False)
         self.header.set_facts(*(job.name for job in jobs))
         self._show_way_out(judging=False)
         self._show_possible()

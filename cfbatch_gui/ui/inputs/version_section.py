@@ -10,7 +10,6 @@ import numpy as np
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.versions import Change, DraftVersion, VersionRow, new_words
 from cfbatch_gui.ui.inputs.drafts import Drafts, DraftState
 from cfbatch_gui.ui.tables.cells import CellDelegate
@@ -21,16 +20,9 @@ from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton
 from cfbatch_gui.ui.widgets.text_panel import spans_in_units
 from cfbatch_gui.words.figures import number, one_line, plural
 from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.versions import CHANGES
 
-CHANGES = {
-    Change.ADDED: ("done", message("new")),
-    Change.CHANGED: ("accent", message("changed")),
-    Change.MOVED: ("accent", message("other_id")),
-    Change.UNCHANGED: ("quiet", message("before")),
-    Change.REMOVED: ("quiet", message("gone")),
-}
-"""Colour and name of each change."""
-
+_COLOURS = {Change.ADDED: "done", Change.CHANGED: "accent", Change.MOVED: "accent"}
 MOST_COMPARED = 1_000  # characters of the text before; of the new one as many as are painted
 _NOT_READ = VersionRow(0, "", "", "", "", 0)
 
@@ -41,10 +33,10 @@ def _columns(first: Sequence[VersionRow], *, has_sources: bool) -> tuple[Column[
     change: Column[VersionRow] = Column(
         tr("Change", "column"),
         lambda each: each.change,
-        lambda change: said(CHANGES[change][1]),
+        lambda change: said(CHANGES[change]),
         width=96,
-        colour=lambda each: CHANGES[each.change][0],
-        widest=[said(words) for _, words in CHANGES.values()],
+        colour=lambda each: _COLOURS.get(each.change, "quiet"),
+        widest=[*map(said, CHANGES.values())],
     )
     return (
         change,

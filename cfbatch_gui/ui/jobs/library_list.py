@@ -134,8 +134,9 @@ class LibraryRows(QAbstractListModel):
             return entry.name
         if isinstance(entry, Job) and role == Qt.ItemDataRole.ToolTipRole:
             columns = list_row(entry, self.title_of(entry.connection))
-            lines = (f"{name}: {words}" for name, words in columns if words)
-            return display.plain_tip("\n".join((self.words(entry).text, *lines)))
+            heading = entry.name, words_of_job(entry).text, entry.id
+            lines = (f"{name}: {words}" for name, words in columns if words and words not in heading)
+            return display.plain_tip("\n".join((entry.name, self.words(entry).text, *lines)))
         return None
 
     def words(self, job: Job) -> StateWords:

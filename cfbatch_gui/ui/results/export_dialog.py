@@ -15,10 +15,11 @@ from PySide6.QtWidgets import QDialog, QWidget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
+from cfbatch_gui.core.results.exports.base import REQUEST_ID
+from cfbatch_gui.core.results.exports.people import HEADERS
 from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
@@ -147,6 +148,7 @@ def say_written(notices: Notices, written: Sequence[Exported]) -> None:
 _INDENT = 24  # to the left edge of the words of a box
 _LEAST_FORMS = 110  # so that the dialog fits a small screen
 _COLUMNS_HEIGHT = 300
+_FOR_DEVELOPERS = ("external_reference", REQUEST_ID)  # columns
 
 
 class ExportForms(QWidget):
@@ -205,7 +207,8 @@ class ColumnsDialog(Dialog):
         super().__init__(tr("Columns"), parent, (400, 0))
         self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
         self._names, self._needs_one = tuple(names), kind is Kind.RANK
-        self.boxes = tuple(CheckBox(figures.one_line(name, _LONGEST_NAME).replace("&", "&&")) for name in names)
+        words = [said(HEADERS[name]) if name in HEADERS else figures.one_line(name, _LONGEST_NAME) for name in names]
+        self.boxes = tuple(CheckBox(each.replace("&", "&&")) for each in words)
         for name, box in zip(names, self.boxes, strict=True):
             box.setToolTip(display.plain_tip(name))
             box.setChecked(name in chosen)
@@ -364,7 +367,8 @@ class ExportDialog(Dialog):
     async def _choose_columns(self) -> None:
         if self._extent is None:
             return
-        names = self._extent.names
+        developers = self._program.settings.for_developers
+        names = tuple(name for name in self._extent.names if developers or name not in _FOR_DEVELOPERS)
         chosen = names if self._columns is None else self._columns
         dialog = ColumnsDialog(names, chosen, self._job.kind, self)
         if await dialogs.finished(dialog) == QDialog.DialogCode.Accepted:
@@ -461,7 +465,6 @@ class ExportDialog(Dialog):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
-        complete_results(self._program.folder(self._job.id), self._job)
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
         with removed_list(changed, path) if changed else nullcontext() as removed:

@@ -1,6 +1,4 @@
-"""Vectors as dots: all texts on a map, coloured by a column, searched, and selected with a lasso; and the scores of a
-ranking versus the similarities of the vectors.
-"""
+"""Vectors as dots: all texts on a map, coloured by a column, searched, and selected with a lasso."""
 
 from collections.abc import Iterator, Sequence
 
@@ -77,7 +75,13 @@ class MapView(VectorPage):
         self.map: TextMap | None = None  # the one that is shown
         self._colours = plain(0)
         self._make_widgets()
-        self._lay_out()
+        self.lay_out(
+            widgets.split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"),
+            widgets.Flow(
+                *(self.find_field, self.layout_choice, self.colour_choice, self.lasso_button, self.whole_button),
+                *(self.summary, self.picture),
+            ),
+        )
 
     def clear(self) -> None:
         self.map = None
@@ -118,6 +122,7 @@ class MapView(VectorPage):
         self.lasso_button.setCheckable(True)
         self.whole_button = widgets.LinkButton(tr("Whole map"))
         self.summary = widgets.ElidedLabel("", "quiet")
+        self.summary.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.dots = DotMap(tr("Map of the texts"))
         self.lasso_button.toggled.connect(self.dots.set_lasso)
         self.whole_button.clicked.connect(self.dots.show_all)
@@ -134,19 +139,6 @@ class MapView(VectorPage):
         self.list.opened.connect(self.show_text)
         folder = self.program.remembered_folder(FolderUse.PICTURES)
         self.picture = PictureButtons(self.dots, self.notices, self.tasks, folder)
-
-    def _lay_out(self) -> None:
-        self.summary.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        bar = widgets.Flow(
-            self.find_field,
-            self.layout_choice,
-            self.colour_choice,
-            self.lasso_button,
-            self.whole_button,
-            self.summary,
-            self.picture,
-        )
-        self.lay_out(widgets.split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"), bar)
 
     # Reading
 

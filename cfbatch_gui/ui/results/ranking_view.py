@@ -29,18 +29,9 @@ from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, WIDE, scaled
 from cfbatch_gui.ui.widgets import boxed, column, line, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
-from cfbatch_gui.words import figures
+from cfbatch_gui.words import figures, results
 from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
-from cfbatch_gui.words.results import (
-    baseline_line,
-    others_name,
-    partial_line,
-    reading_line,
-    score_counts,
-    scores_line,
-    spread_table,
-)
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:
@@ -245,7 +236,7 @@ class RankingView(results_page.ResultsPage[RankingRead]):
     async def _read_the_rest(self, job: Job, read: RankingRead) -> None:
         await asyncio.sleep(results_page.TYPING)  # the texts of the first query come before
         await in_thread(read.search.prepare)
-        self._baseline = baseline_line(await in_thread(score_figures, self.program.folder(job.id)))
+        self._baseline = results.baseline_line(await in_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
 
     async def find_text(self, text: str) -> None:
@@ -352,7 +343,11 @@ class RankingView(results_page.ResultsPage[RankingRead]):
     def _show_foot(self) -> None:
         if self._read is None or self.shown is None:
             return
-        sentences = [partial_line(self._read.scored, self._read.contexts), self._baseline, scores_line(self.shown)]
+        sentences = [
+            results.partial_line(self._read.scored, self._read.contexts),
+            self._baseline,
+            results.scores_line(self.shown),
+        ]
         if len(self._ranked) >= MOST_CONTEXTS:
             words = tr("The first {n} candidates of this query are shown; an export has all of them.")
             sentences.append(words.format(n=figures.number(MOST_CONTEXTS)))
@@ -402,20 +397,20 @@ class OverviewView(results_page.ResultsPage[ScoreFigures]):
         if found.spread is None:
             self.say_nothing_yet(job)
             return
-        self.partial_bar.say(partial_line(found.scored, found.contexts))
-        for figure, counted in zip((self.queries, self.scores, self.ties), score_counts(found), strict=True):
+        self.partial_bar.say(results.partial_line(found.scored, found.contexts))
+        for figure, counted in zip((self.queries, self.scores, self.ties), results.score_counts(found), strict=True):
             figure.set_figure(*counted)
         self._show_chart(found)
         self._show_spreads(found)
-        self.reading.set_line(reading_line(found))
-        self.foot.set_line(scores_line(job))
+        self.reading.set_line(results.reading_line(found))
+        self.foot.set_line(results.scores_line(job))
         self.pictures.set_name(worded("{name}, scores", name=job.name))
         self.stack.show_content()
 
     def _show_chart(self, found: ScoreFigures) -> None:
         bars, marks = [Bars(found.edges, found.counts, tr("All scores"))], []
         if found.others is not None:
-            bars.append(Steps(found.edges, found.other_counts, others_name()))
+            bars.append(Steps(found.edges, found.other_counts, results.others_name()))
             high = found.others.ninetieth
             marks.append(Mark(high, worded("9 in 10 with other questions stay below {score}", score=high)))
         across, up = tr("Score"), tr("Candidates")
@@ -423,9 +418,9 @@ class OverviewView(results_page.ResultsPage[ScoreFigures]):
         for each in bars:
             heights = zip(pairwise(found.edges.tolist()), each.heights.tolist(), strict=True)
             rows += [(each.name, low, high, height) for (low, high), height in heights]
-        data, summary = PlotData(columns, rows), reading_line(found)
+        data, summary = PlotData(columns, rows), results.reading_line(found)
         self.chart.show_layers([*bars, *marks], across=across, up=up, data=lambda: data, summary=summary)
 
     def _show_spreads(self, found: ScoreFigures) -> None:
-        titles, lines = spread_table(found)
+        titles, lines = results.spread_table(found)
         self.spread.show_lines(lines, titles, right=range(1, len(titles)))

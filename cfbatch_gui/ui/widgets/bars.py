@@ -4,18 +4,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QDrag,
     QDropEvent,
     QFont,
     QFontMetrics,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
 )
 from PySide6.QtWidgets import (
-    QApplication,
     QFrame,
     QMenu,
     QProgressBar,
@@ -28,7 +26,7 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
-from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton
+from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton, add_action
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
 from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, StateLabel, restyle
 from cfbatch_gui.words.states import Role
@@ -42,7 +40,6 @@ class FileDrag(QObject):
     def __init__(self, widget: QWidget, paths: Sequence[Path]) -> None:
         super().__init__(widget)
         self._widget, self._paths = widget, tuple(paths)
-        self._pressed: QPoint | None = None
         widget.setCursor(Qt.CursorShape.OpenHandCursor)
         widget.setToolTip(self.tr("Drag it to a folder, the desktop or a mail"))
         widget.installEventFilter(self)
@@ -53,20 +50,9 @@ class FileDrag(QObject):
         return held
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if not isinstance(event, QMouseEvent):
-            return False
-        place = event.position().toPoint()
-        if event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.LeftButton:
-            self._pressed = place
-            return True
-        if event.type() == QEvent.Type.MouseMove and self._pressed is not None:
-            if (place - self._pressed).manhattanLength() >= QApplication.startDragDistance():
-                self._pressed = None
-                self._drag()
-            return True
-        if event.type() == QEvent.Type.MouseButtonRelease:
-            self._pressed = None
-        return False
+        if event.type() == QEvent.Type.MouseMove:  # which comes while a button is pressed
+            self._drag()
+        return event.type() in (QEvent.Type.MouseMove, QEvent.Type.MouseButtonPress)
 
     def _drag(self) -> None:
         content = self.content()
@@ -159,12 +145,12 @@ class NoticeBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._buttons = Flow(gap=MEDIUM)
         self._close = IconButton("x", self.tr("Dismiss"))
-        self._close.setVisible(dismissable)
         self._close.clicked.connect(self.dismissed)
         words = boxed(Flow(self._text, boxed(self._buttons), gap=MEDIUM))
         margins = (MEDIUM, 3, 4 if dismissable else MEDIUM, 3)
         self._row = row(self._icon, (words, 1), self._close, gap=MEDIUM, margins=margins)
         self.setLayout(self._row)
+        self._close.setVisible(dismissable)
         self.setMinimumHeight(scaled(34))
         self.set_text(text, level)
 
@@ -224,7 +210,6 @@ class PageHeader(QWidget):
         super().__init__()
         self._title = ElidedLabel(title, "title")
         self._title.setContentsMargins(0, 1, 0, 0)
-        self._title.setVisible(bool(title))
         self.state = StateLabel()
         self.state.hide()
         self._dot = Label("·", "quiet")
@@ -241,6 +226,7 @@ class PageHeader(QWidget):
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         # In a narrow window, or with a large font, the buttons stand below the words.
         self.setLayout(column(boxed(Flow(words, boxed(self._buttons))), margins=(WIDE, LARGE, WIDE, SMALL)))
+        self._title.setVisible(bool(title))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_title(self, title: str) -> None:
@@ -277,10 +263,9 @@ class PageHeader(QWidget):
         """Add the page's buttons, then the entries of its "…" menu; what is not possible is disabled."""
         for button in (*self._elsewhere, *self._at_right):
             if not button.isHidden():
-                action = menu.addAction(button.icon(), button.text())
+                action = add_action(menu, button.text(), button.click, button.icon_name)
                 action.setEnabled(button.isEnabled())
                 action.setToolTip(button.toolTip())
-                action.triggered.connect(lambda _checked=False, button=button: button.click())
         menu.addSeparator()
         self.more.menu().aboutToShow.emit()  # some pages fill it then
         menu.addActions(self.more.menu().actions())

@@ -37,6 +37,7 @@ _BEFORE_WORDS = 3  # pixels between an icon and its words, besides Qt's own 4
 class Button(KeyboardRing, QPushButton):
     kind = "plain"
     icon_role = "text"
+    icon_name = ""
 
     def __init__(
         self, text: str = "", icon: str = "", on_click: Callable[[], object] | None = None, *, tip: str = ""
@@ -56,6 +57,7 @@ class Button(KeyboardRing, QPushButton):
         self.setIconSize(QSize(16 + (_BEFORE_WORDS if text else 0), 16))
 
     def set_icon(self, name: str, colour_role: str = "") -> None:
+        self.icon_name = name
         self.setIcon(make_icon(name, colour_role or self.icon_role))
 
     def add(

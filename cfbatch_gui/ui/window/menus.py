@@ -40,7 +40,7 @@ class Menus(QObject):
         self.export = action(tr("Export…"), "Ctrl+E", lambda: self.show_export(window.library.opened_job()))
         self.export.setEnabled(False)
         self.undo = action(tr("Undo"), _Key.Undo, undos.undo)
-        self._job = QMenu(tr("&Job"), window)
+        self._job = QMenu(tr("&Job"), window.menuBar())
         self._job.aboutToShow.connect(self._fill_job)
         self._job.setToolTipsVisible(True)  # a command that is not possible says why
         file = (

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
@@ -463,15 +462,6 @@ class Workspace:
     def _ask_about_folder(self) -> None:
         self.tasks.start("data folder", self._question())
 
-    def _ask_later(self) -> None:
-        self.notices.show_notice(
-            tr("Nothing is sent until you have said whether this data folder was copied or restored."),
-            "attention",
-            button=tr("Say what happened"),
-            on_button=self._ask_about_folder,
-            stays=True,
-        )
-
     async def _question(self) -> None:
         chosen = await dialogs.choose(
             self.window,
@@ -485,14 +475,19 @@ class Workspace:
             (tr("Copied or restored"), tr("Only moved")),
             cancel=tr("Not now"),
         )
-        if chosen is None:
-            self._ask_later()
-            return
+        paused: tuple[Job, ...] = ()
         try:
-            paused = await self.program.settle_doubt((FolderAnswer.COPIED, FolderAnswer.MOVED)[chosen])
-        except UserError:  # a full disk: nothing is sent, and the question stays
-            self._ask_later()
-            raise
+            if chosen is not None:
+                paused = await self.program.settle_doubt((FolderAnswer.COPIED, FolderAnswer.MOVED)[chosen])
+        finally:  # also where a full disk kept the answer from being written
+            if self.program.store.holds_back:
+                self.notices.show_notice(
+                    tr("Nothing is sent until you have said whether this data folder was copied or restored."),
+                    "attention",
+                    button=tr("Say what happened"),
+                    on_button=self._ask_about_folder,
+                    stays=True,
+                )
         if paused:
             waiting = figures.plural(
                 len(paused),

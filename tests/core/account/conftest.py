@@ -33,8 +33,7 @@ from tests.support.faults import Fault
 from tests.support.http import Answer, Head, Line, read_head
 from tests.support.inputs import as_suggested
 from tests.support.practice import PracticeServer, accepted
-from tests.worker.collecting_runtime import CollectingRuntime
-from tests.worker.runtime import SECRET, running_worker
+from tests.worker.runtime import SECRET, CollectingRuntime, running_worker
 
 Call: TypeAlias = Literal["submit", "ask", "layout", "hand over", "status", "order", "answer", "forget", "other"]
 Delivery: TypeAlias = tuple[Answer, Fault | None]  # a reply, and what becomes of it on its way

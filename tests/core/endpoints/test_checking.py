@@ -10,8 +10,7 @@ import pytest
 from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
-from tests.core.endpoints.collecting_room import CollectingRoom
-from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, service
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, CollectingRoom, Endpoints, service
 from tests.support import faults
 from tests.support.clients import client_of, cloudflare, gateway, worker
 from tests.support.faults import Fault

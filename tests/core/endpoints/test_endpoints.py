@@ -28,8 +28,17 @@ from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_r
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import OTHER_TOKEN
 from tests.core.endpoints import conftest as stand_ins
-from tests.core.endpoints.collecting_room import CollectingRoom
-from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, connection, opened, service
+from tests.core.endpoints.conftest import (
+    ACCOUNT,
+    GATEWAY,
+    SECRET,
+    TOKEN,
+    CollectingRoom,
+    Endpoints,
+    connection,
+    opened,
+    service,
+)
 from tests.parsed_requests import parse_requests
 from tests.screen.past import draft
 from tests.support import faults

@@ -18,6 +18,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     overlaps,
     query_moves,
     summary,
+    with_top,
     write_queries,
     write_texts,
 )
@@ -185,20 +186,20 @@ def test_each_query_and_all_of_them(compared: Comparison) -> None:
 
 def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
-    assert write_texts(compared, path) == 5
+    assert write_texts(with_top(compared, 2, None), path) == 5
     rows = read(path)
     assert [row["doc_id"] for row in rows] == ["007", "B", "C", "D", "E"]
     assert rows[1]["text"] == "=1+1"
     first = rows[0]
     assert (first["query"], first["label"], first["score_1"], first["rank_1"]) == ("reset", "1", "0.9", "1")
     assert (first["score_2"], first["rank_2"], first["change_2"], first["change_3"]) == ("0.1", "3", "-2", "0")
-    write_texts(compared, path, for_excel=";")
+    write_texts(with_top(compared, 2, None), path, for_excel=";")
     assert b";'=1+1;" in path.read_bytes(), "no live formula for a spreadsheet"
 
 
 def test_a_row_for_each_query(compared: Comparison, tmp_path: Path) -> None:
     path = tmp_path / "queries.csv"
-    assert write_queries(compared, path, top_k=2) == 2
+    assert write_queries(with_top(compared, 2, None), path) == 2
     rows = read(path)
     assert rows[0]["query"] == "reset"
     assert (rows[0]["top_2_2"], rows[0]["first_kept_2"], rows[0]["largest_change_2"]) == ("0.5", "0", "2")

@@ -13,16 +13,10 @@ import pytest
 from cfbatch_gui.core.errors import DiskFull, ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState
-from cfbatch_gui.core.results.exports import (
-    TARGETS,
-    ExportOptions,
-    Target,
-    export,
-    target_for,
-    vector_files,
-)
+from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Target, export, target_for
 from cfbatch_gui.core.results.exports.writing import manifest_path
 from cfbatch_gui.core.system.files import atomic_folder
+from cfbatch_gui.core.workers_ai import limits
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, room_for, unit_vectors
 from tests.core.results.test_exports_csv import manifest
 from tests.support.sentences import refuses
@@ -262,8 +256,8 @@ def test_a_folder_through_a_link_stays_one(tmp_path: Path) -> None:
 
 
 def test_vectorize_gets_files_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_files, "MAX_UPLOAD_VECTORS", 3)
-    monkeypatch.setattr(vector_files, "MAX_UPLOAD_BYTES", 9_400)
+    monkeypatch.setattr(limits, "MAX_UPLOAD_VECTORS", 3)
+    monkeypatch.setattr(limits, "MAX_UPLOAD_BYTES", 9_400)
     texts: list[tuple[str, str, Outcome]] = [(str(index), "short", 1.0) for index in range(7)]
     texts += [("long" * 30, "text", 1.0), ("a", "x" * 9_000, 1.0), ("b", "x" * 9_000, 1.0), ("c", "x" * 11_000, 1.0)]
     table = Table(tmp_path / "job").embed(texts, unit_vectors(11, 4))

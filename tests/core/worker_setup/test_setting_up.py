@@ -245,7 +245,7 @@ async def standing(bench: Bench) -> Bench:
 
 async def test_all_of_it_goes_and_the_connection_stays(standing: Bench) -> None:
     taken = await standing.take_down()
-    assert taken == TakenDown(worker=True, workflow=True, bucket=True, answers=len(STORED))
+    assert taken == TakenDown("cf-batch-door", worker=True, workflow=True, bucket=True, answers=len(STORED))
     assert standing.account.state == ({}, {}, {})
     assert len(standing.saved) == 1
     assert set(standing.states().values()) == {State.DONE}

@@ -16,7 +16,7 @@ from tests.account_service import ACCOUNT, AccountService
 from tests.canary import CORE, SECRET, TOKEN
 from tests.core.worker_setup.conftest import MODULES, metadata
 from tests.support.faulty_service import Threaded
-from tests.worker.collecting_runtime import configuration
+from tests.worker.runtime import configuration
 
 
 @pytest.mark.parametrize("path", sorted(resource("worker").glob("*.jsonc")), ids=lambda path: path.name)

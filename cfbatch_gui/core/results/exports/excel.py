@@ -6,7 +6,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
-from shutil import copyfileobj
 from typing import TYPE_CHECKING
 
 import orjson
@@ -16,20 +15,13 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports.base import (
-    PART,
-    REQUEST_ID,
-    SOURCE_JOB,
-    Cell,
-    Work,
-    Written,
-)
+from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Work, Written, export_file
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
 from cfbatch_gui.core.results.exports.rows import COLUMNS, Row, ScoreRows, VectorRows
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.outcomes import count_items
 from cfbatch_gui.core.results.rankings import Rankings
-from cfbatch_gui.core.system.files import atomic_writer, temporary_folder
+from cfbatch_gui.core.system.files import temporary_folder
 
 if TYPE_CHECKING:
     import xlsxwriter
@@ -205,9 +197,9 @@ def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[S
     import xlsxwriter  # here, because every command imports this module, and few write a workbook
     from xlsxwriter.exceptions import FileCreateError
 
-    with atomic_writer(work.path) as stream, temporary_folder() as folder:
-        path = folder / "book.xlsx"  # not the stream: a broken archive is written to once more when it is collected
-        book = xlsxwriter.Workbook(path, {**_OPTIONS, "tmpdir": str(folder)})
+    with export_file(work) as stream, temporary_folder() as folder:
+        # By its name, not the stream: a broken archive is written to once more when it is collected.
+        book = xlsxwriter.Workbook(stream.name, {**_OPTIONS, "tmpdir": str(folder)})
         book.use_zip64()
         sheets: list[Sheet] = []
         try:
@@ -226,9 +218,6 @@ def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[S
                 # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
                 with suppress(OSError):
                     each._opt_close()
-        with path.open("rb") as file:
-            copyfileobj(file, stream)
-        work.end()
 
 
 def _rows_of(sheets: Sequence[Sheet]) -> dict[str, object]:

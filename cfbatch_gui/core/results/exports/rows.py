@@ -20,6 +20,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, restored
+from cfbatch_gui.core.results import outcomes
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import (
     PART,
@@ -30,16 +31,6 @@ from cfbatch_gui.core.results.exports.base import (
     Work,
     export_file,
     indices_of,
-)
-from cfbatch_gui.core.results.outcomes import (
-    Status,
-    column_mapping,
-    column_of,
-    columns_of_rankings,
-    columns_of_vectors,
-    has_origins,
-    has_parts,
-    origins_by_reference,
 )
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings
 
@@ -70,7 +61,8 @@ def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
 
 def _our_columns(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
     first, sources = (COLUMNS, (SOURCE_JOB,)) if kind is Kind.RANK else ((), (SOURCE_JOB, REQUEST_ID))
-    return (*first, *((PART,) if has_parts(folder) else ()), *(sources if has_origins(folder) else ()))
+    parts = (PART,) if outcomes.has_parts(folder) else ()
+    return (*first, *parts, *(sources if outcomes.has_origins(folder) else ()))
 
 
 def keeps(context: RankedContext, options: ExportOptions) -> bool:
@@ -98,7 +90,7 @@ class _Rows:
         self._ours = _our_columns(work.folder, kind)
         self._has_part, self._has_source = PART in self._ours, SOURCE_JOB in self._ours
         with work.folder.open(read_only=True) as database:
-            self._origins = origins_by_reference(database)
+            self._origins = outcomes.origins_by_reference(database)
 
     def _source(self, reference: str, batch: int) -> tuple[str, str]:
         """The job and the request that a result came with."""
@@ -192,13 +184,13 @@ class ScoreRows(_Rows):
         if self._options.items is not None:
             return
         with self._folder.open(read_only=True) as database:
-            kept = columns_of_rankings(database)
+            kept = outcomes.columns_of_rankings(database)
             is_long = schema.metadata_value(database, "layout") == Layout.LONG
             ids, labels, texts = (
-                [column_of(database, file, *roles) for file in (1, 2)]
+                [outcomes.column_of(database, file, *roles) for file in (1, 2)]
                 for roles in ((Role.ID,), (Role.LABEL,), (Role.CONTEXT, Role.TEXT))
             )
-            query = column_of(database, 1, Role.QUERY)
+            query = outcomes.column_of(database, 1, Role.QUERY)
         # Ids and labels in the first file are the context's only if the row is a pair; else they are the query's.
         first = (None, query, ids[0], texts[0], labels[0]) if is_long else (ids[0], query, None, texts[0], None)
         indices = {1: first, 2: (None, None, ids[1], texts[1], labels[1])}
@@ -218,7 +210,7 @@ class ScoreRows(_Rows):
                 yield RankedContext(
                     *(0, 0, query_id, query_text, None, False, 0, None, text, text_id, label, 0, None, number),
                     kept.cells(stored if file == 1 else None, stored if file == 2 else None),
-                    Status.SKIPPED,
+                    outcomes.Status.SKIPPED,
                     where.filled(number=number, reason=restored(reason)),
                     *("", 0),
                 )
@@ -258,7 +250,7 @@ class VectorRows(_Rows):
     def own_columns(self, say: Callable[[str], str], numbers: Sequence[str]) -> list[str]:
         """The columns in the order of the file, the ids among them under their own header."""
         with self._folder.open(read_only=True) as database:
-            roles = column_mapping(database).get("file 1", {})
+            roles = outcomes.column_mapping(database).get("file 1", {})
         found = [header for header, role in roles.items() if role == Role.ID]
         is_own = len(found) == 1 and found[0] and found[0] not in numbers
         ids = found[0] if is_own else "id" if found else say(_ROW_NUMBER)
@@ -337,15 +329,15 @@ def write_vector_lines(
 def _index_of_ids(folder: JobFolder) -> int:
     """How many columns of the file that are shown stand before its ids."""
     with folder.open(read_only=True) as database:
-        column = column_of(database, 1, Role.ID)
+        column = outcomes.column_of(database, 1, Role.ID)
         roles = schema.metadata_value(database, "roles")
     return sum(role != Role.IGNORE for role in roles[: column or 0]) if isinstance(roles, list) else 0
 
 
 def _index_of_text(folder: JobFolder) -> int:
     with folder.open(read_only=True) as database:
-        columns = columns_of_vectors(database).first
-        text = column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)
+        columns = outcomes.columns_of_vectors(database).first
+        text = outcomes.column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)
     return columns.index(text) if text in columns else len(columns)
 
 

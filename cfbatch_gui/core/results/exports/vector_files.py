@@ -27,14 +27,7 @@ from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.exports.base import Work, Written, command, export_file, file_in, slug
 from cfbatch_gui.core.results.exports.rows import VectorRows
 from cfbatch_gui.core.system.files import atomic_folder, atomic_writer
-from cfbatch_gui.core.workers_ai.limits import (
-    MAX_INDEX_DIMENSIONS,
-    MAX_INDEX_VECTORS,
-    MAX_METADATA_BYTES,
-    MAX_UPLOAD_BYTES,
-    MAX_UPLOAD_VECTORS,
-    MAX_VECTOR_ID_BYTES,
-)
+from cfbatch_gui.core.workers_ai import limits
 
 
 def write_array(work: Work) -> Written:
@@ -133,12 +126,12 @@ _VECTORIZE_FILES = re.compile(r"vectors-\d{4,}\.ndjson")
 def write_vectorize(work: Work) -> Written:
     """What Vectorize would refuse is changed. Raises ExportError for an id that comes twice."""
     table = VectorRows(work, reserved=("text", "original_id"), has_text_column=True)
-    if table.dimension > MAX_INDEX_DIMENSIONS or table.count > MAX_INDEX_VECTORS:
+    if table.dimension > limits.MAX_INDEX_DIMENSIONS or table.count > limits.MAX_INDEX_VECTORS:
         raise ExportError(
             message(
                 "index_vectorize_takes_most_vectors_numbers",
-                most=MAX_INDEX_VECTORS,
-                numbers=MAX_INDEX_DIMENSIONS,
+                most=limits.MAX_INDEX_VECTORS,
+                numbers=limits.MAX_INDEX_DIMENSIONS,
                 count=table.count,
                 dimension=table.dimension,
             )
@@ -180,7 +173,7 @@ def _write_uploads(folder: Path, work: Work, lines: Iterable[bytes]) -> list[str
                 stack.close()
                 names.append(f"vectors-{len(names) + 1:04}.ndjson")
                 file = stack.enter_context(file_in(folder, names[-1]))
-                left, size = MAX_UPLOAD_VECTORS, MAX_UPLOAD_BYTES
+                left, size = limits.MAX_UPLOAD_VECTORS, limits.MAX_UPLOAD_BYTES
             file.write(line)
             left, size = left - 1, size - len(line)
     return names
@@ -191,13 +184,13 @@ def _index_line(
 ) -> bytes:
     """The JSON line of one vector; `vector` is its JSON array. Metadata that is too large loses the text first."""
     short: dict[str, str] = {}
-    if not 0 < len(identifier.encode()) <= MAX_VECTOR_ID_BYTES:
+    if not 0 < len(identifier.encode()) <= limits.MAX_VECTOR_ID_BYTES:
         changed["ids_replaced_by_their_sha256"] += 1
         short = {"original_id": identifier}
         identifier = hashlib.sha256(identifier.encode()).hexdigest()
     candidates = ({**short, "text": text.text, **fields}, {**short, **fields}, short, dict[str, str]())
     encoded = enumerate(map(msgspec.json.encode, candidates))
-    index, metadata = next((index, found) for index, found in encoded if len(found) <= MAX_METADATA_BYTES)
+    index, metadata = next((index, found) for index, found in encoded if len(found) <= limits.MAX_METADATA_BYTES)
     changed["texts_too_long_for_metadata"] += index >= 1
     changed["columns_too_long_for_metadata"] += index >= 2 and bool(fields)
     return b'{"id":%b,"values":%b,"metadata":%b}\n' % (msgspec.json.encode(identifier), vector, metadata)
