@@ -152,7 +152,7 @@ class JobActions:
         def undo() -> None:
             self._tasks.start("tag", self._set_tags({job.id: job.tags for job in changed}))
 
-        self._show_undo(tr("Other tags: {jobs}."), tr("Undo tagging {jobs}"), changed, undo)
+        self._show_undo(tr("Tags changed: {jobs}."), tr("Undo tagging {jobs}"), changed, undo)
 
     async def _set_tags(self, tags: Mapping[str, tuple[str, ...]]) -> None:
         for job in await self._program.store.on_disk(self._program.drafts.tag, tags):

@@ -512,10 +512,7 @@ class MeasuresTab(QWidget):
     def show_measures(self, compared: Compared) -> None:
         comparison, found = compared.comparison, compared.evaluation
         self.jobs.show_lines(quality.job_rows(comparison), quality.job_titles(), right=(3, 4))
-        rows = quality.overlap_rows(compared.moves, compared.top_k)
-        if found is not None:
-            rows = [*quality.measure_rows(found.runs, found.k), *rows]
-        letters = [quality.letter(index) for index in range(len(comparison.runs))]
+        (_, *letters, _), rows = quality.measure_table(compared)
         lines = [(name, meaning, *values) for name, *values, meaning in rows]
         self.grid.show_lines(lines, ("", "", *letters), right=range(2, len(letters) + 2))
         self.remarks.set_line(quality.comparison_remarks(comparison, found))

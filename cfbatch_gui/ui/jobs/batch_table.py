@@ -1,6 +1,5 @@
 """The batches of a job as a table, and the raw answer to one of them."""
 
-import asyncio
 import gzip
 from collections.abc import Callable
 from functools import partial
@@ -10,14 +9,13 @@ from typing import Any
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
 
-from cfbatch_gui.core.errors import DataError, UserError
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, IconLine, add_action
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import note_of
@@ -146,34 +144,29 @@ class BatchTable(TableView):
 
 
 class RawAnswerDialog(Dialog):
-    """The beginning of a raw answer, read in a thread."""
+    """The beginning of a raw answer."""
 
     def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
         title = tr("Answer to batch {n}").format(n=batch)
         super().__init__(title, parent, (760, 560))
-        self._about = IconLine(self.tr("Reading…"), wrap=False)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
         self.text.setAccessibleName(title)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        copy = Button(self.tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        self.lay_out(title, self.text, beside=((self._about, 1), copy))
-        self.tasks = Tasks(self, self._show_error)
-        self.tasks.start("read", self._read(folder.reply(batch)))
-
-    async def _read(self, path: Path) -> None:
-        text, is_whole = await asyncio.to_thread(_beginning, path)
+        copy = Button(tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+        about = IconLine("", wrap=False)
+        self.lay_out(title, self.text, beside=((about, 1), copy))
+        try:
+            text, is_whole = _beginning(folder.reply(batch))
+        except DataError as error:
+            about.set_line(said(error.message), "triangle-alert", "attention")
+            return
         self.text.setPlainText(text)
-        most = figures.size(MOST_BYTES)
-        self._about.set_line(
-            self.tr("The whole answer, as the service sent it.")
-            if is_whole
-            else self.tr("The first {size} of the answer, as the service sent it.").format(size=most)
-        )
-
-    def _show_error(self, error: UserError) -> None:
-        self._about.set_line(said(error.message), "triangle-alert", "attention")
+        words = tr("The whole answer, as the service sent it.")
+        if not is_whole:
+            words = tr("The first {size} of the answer, as the service sent it.").format(size=figures.size(MOST_BYTES))
+        about.set_line(words)
 
 
 def _beginning(path: Path) -> tuple[str, bool]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -53,7 +54,6 @@ class JobPage(QWidget):
         self._job: Job | None = None
         self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id
         self._planned: dict[str, Planned] = {}
-        self._is_choosing_tab = False
         self.tasks = Tasks(self, notices.show_error)
         self.results, self._actions = results, actions
         self._make_header()
@@ -250,7 +250,7 @@ class JobPage(QWidget):
         self.tabs.chosen.connect(self._tab_chosen)
 
     def _show_tabs(self, job: Job, *, is_other: bool) -> None:
-        self._is_choosing_tab = True  # `_tab_chosen` must not take this for the user's choice
+        blocker = QSignalBlocker(self.tabs)  # this is not the user's choice
         results = self._results_tab()
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
         for key, view in self.results.items():
@@ -264,15 +264,13 @@ class JobPage(QWidget):
         self.tabs.set_title(VECTORS, tr("Vectors so far") if so_far else tr("Vectors"))
         if is_other or job.id not in self._chosen:
             self.tabs.choose(wanted)
-        self._is_choosing_tab = False
+        blocker.unblock()
 
     def _results_tab(self) -> str:
         return RANKING if self._job is None or self._job.kind is Kind.RANK else VECTORS
 
     def _tab_chosen(self, key: str) -> None:
-        if self._job is None:
-            return
-        if not self._is_choosing_tab:
+        if self._job is not None:
             self._chosen[self._job.id] = key
             self._show_current()
 

@@ -48,6 +48,7 @@ from cfbatch_gui.ui.widgets import (
     row,
     scrolled,
 )
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import (
     account_words,
@@ -114,7 +115,8 @@ class UnknownOutcomeCard(Card):
             lambda: self.tasks.start("dismiss", self._actions.dismiss(job.id, batch.number)),
             tip=self.tr("Leave this batch without results. It can still be sent again."),
         )
-        for each in (self.id_field, self.adopt_button, self.again_button, self.dismiss_button):
+        self.fields = (self.id_field, self.adopt_button, self.again_button, self.dismiss_button)
+        for each in self.fields:
             choices.addWidget(each)
         self._typed("")
 
@@ -305,6 +307,13 @@ class ProgressView(QWidget):
             for words, act in need.links:
                 bar.add_link(words, act)
             self._attention.insertWidget(index, bar)
+        self._order_tab()
+
+    def _order_tab(self) -> None:
+        """What needs the user comes first, as on the page."""
+        links = (link for bar in self.bars for link in bar.links())
+        fields = (field for card in self.cards.values() for field in card.fields)
+        follow_in_tab_order(self, *links, *fields, self.look_link, self.table)
 
     def carry_on(self) -> None:
         self._start("carry on", self._program.runner.carry_on)
@@ -332,6 +341,7 @@ class ProgressView(QWidget):
             if number not in self.cards:
                 self.cards[number] = UnknownOutcomeCard(self._program, job, batch)
                 self._attention.addWidget(self.cards[number])
+                self._order_tab()
             self.cards[number].show_batch(job, batch, self._planned)
 
     def _remove_cards(self, numbers: set[int]) -> None:

@@ -55,14 +55,15 @@ class ResultsPage(ResultView, Generic[T]):
         self.tasks = Tasks(self, self.show_error)
         self.shown: Job | None = None
         self.loaded: Version = ()  # of what was read last
-        self.foot = widgets.IconLine("", wrap=True)
+        self.foot = widgets.Saying("info")
         self.stop_link = widgets.LinkButton(tr("Stop"), "x", self.stop)
         self.stop_link.hide()
         self.progress = widgets.ThinProgress()
         self.progress.hide()
-        size_policy = self.progress.sizePolicy()
-        size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
-        self.progress.setSizePolicy(size_policy)
+        for part in (self.foot, self.progress):  # the content above must not move
+            size_policy = part.sizePolicy()
+            size_policy.setRetainSizeWhenHidden(True)
+            part.setSizePolicy(size_policy)
         self.stack = widgets.MaybeEmpty(icon)
         self.stack.empty.pressed.connect(self._pressed)
         self._on_pressed: Callable[[], object] = self.read_again

@@ -171,6 +171,7 @@ class SearchView(VectorPage):
         super().__init__(program, notices, "search")
         self._vector: NDArray[np.float32] | None = None
         self._asked = ""
+        self._is_early = False  # whether the search was begun before the vectors were read
         self._wanted: tuple[Job, int] | None = None  # an item whose like is to be found once its job is read
         self._make_widgets()
         ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
@@ -179,7 +180,7 @@ class SearchView(VectorPage):
     def clear(self) -> None:
         self._vector, self._asked = None, ""
         self.sentence.clear()
-        self.button.set_possible(tr("Reading the results…"))
+        self._is_early = False
 
     def arrived(self, *, is_first: bool) -> None:
         self._show_price()
@@ -187,6 +188,9 @@ class SearchView(VectorPage):
             self.show_like(*self._wanted)
         elif self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
+        elif self._is_early:
+            self._is_early = False
+            self.search()
         elif is_first:
             self.say(tr("The texts that are most like yours will stand here, the most similar first."))
 
@@ -229,7 +233,9 @@ class SearchView(VectorPage):
     def search(self) -> None:
         """Request the vector of the sentence, unless it was requested last, then compare."""
         text = self.sentence.text().strip()
-        if self.vectors_read is None or not self.button.isEnabled():
+        if self.vectors_read is None:
+            self._is_early = True
+        if self.vectors_read is None or not text:
             return
         if text == self._asked and self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
