@@ -60,17 +60,16 @@ class Dialog(QDialog):
         beside: Sequence[Item] = (),
     ) -> None:
         """Enter presses the last of `buttons`; without any, the one that closes the dialog."""
+        (buttons[-1] if buttons else self.close_button).setDefault(True)
         if buttons:
-            buttons[-1].setDefault(True)
             self.close_button.setText(tr("Cancel"))
-        else:
-            self.close_button.setDefault(True)
-            self.close_button.setFocus()
         above = [Label(heading, "part", wrap=True), *([Label(about, "quiet", wrap=True)] if about else [])]
         self._content = boxed(column(*above, *content, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, MEDIUM)))
         foot = row(*beside, None, self.close_button, *buttons, margins=(WIDE, 0, WIDE, LARGE))
         self._foot = boxed(foot)
         self.setLayout(column((Roomy(self._content), 1), self._foot, gap=0))
+        if not buttons:
+            self.close_button.setFocus()  # a button with the focus is pressed by Enter
 
     def fit(self) -> None:
         """Become as large as the content wants, never smaller than it was, and stay on the screen."""
@@ -120,7 +119,7 @@ class Question(Dialog):
             self.close_button.setText(close)
         usual = buttons[-1] if isinstance(buttons[-1], PrimaryButton) else self.close_button
         usual.setDefault(True)
-        usual.setFocus()  # a button with the focus is pressed by Enter
+        usual.setFocus()
 
 
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False) -> bool:
