@@ -7,16 +7,7 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import (
-    Kind,
-    Layout,
-    Problem,
-    Query,
-    Role,
-    Shape,
-    Source,
-    Text,
-)
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Problem, Query, Role, Shape, Source, Text
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
