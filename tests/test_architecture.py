@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -82,28 +81,6 @@ def test_a_start_of_the_window_imports_what_it_shows_alone() -> None:
     script = "import sys, cfbatch_gui.ui.window.app; print(sorted({'numpy', 'httpx'} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True, text=True)
     assert answer.stdout == "[]\n"
-
-
-def test_the_core_and_the_terminal_run_where_there_is_no_qt() -> None:
-    """Qt is made impossible to import, then every module outside ui is imported."""
-    script = """
-        import importlib, importlib.abc, pkgutil, sys
-
-        class NoQt(importlib.abc.MetaPathFinder):
-            def find_spec(self, name, path=None, target=None):
-                if name.partition(".")[0] in {"PySide6", "shiboken6", "qasync"}:
-                    raise ModuleNotFoundError(f"{name} is blocked", name=name)
-
-        sys.meta_path.insert(0, NoQt())
-        import cfbatch_gui.cli, cfbatch_gui.core
-        for package in (cfbatch_gui.core, cfbatch_gui.cli):
-            for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-                if not module.name.endswith(".__main__"):
-                    importlib.import_module(module.name)
-    """
-    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script)]
-    answer = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
-    assert answer.returncode == 0, answer.stderr
 
 
 # Spelled in pieces, so that this file does not find itself.

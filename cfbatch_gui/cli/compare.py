@@ -246,10 +246,7 @@ class Report:
         yield worded("Compared: {queries} queries with {texts} candidates that all have scored", **size)
         yield ""
         letters = [quality.letter(index) for index in range(len(comparison.runs))]
-        rows = quality.overlap_rows(compared.moves, compared.top_k)
-        if found is not None:
-            rows = [*quality.measure_rows(found.runs, found.k), *rows]
-        yield from _table((tr("Measure"), *letters, tr("Meaning")), rows, width)
+        yield from _table(*quality.measure_table(compared), width)
         if found is not None:
             yield one_line(quality.source_words(found, compared.book))
             yield from quality.remarks(found)

@@ -14,7 +14,6 @@ from cfbatch_gui.cli.working import check_outputs, say_file
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
@@ -62,8 +61,6 @@ async def run(call: Call) -> int:
         has_numbers=call.numbers,
         in_own_order=call.own_order,
     )
-    if job.has_results:
-        await asyncio.to_thread(complete_results, folder, job)
     changed = None
     if earlier:
         changed = await asyncio.to_thread(changed_since, job, earlier[0], lambda each: JobFolder(call.paths.job(each)))

@@ -19,7 +19,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import message, quoted
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_duplicates
 from cfbatch_gui.core.results.outcomes import origins
@@ -27,7 +27,7 @@ from cfbatch_gui.core.results.score_table import read_score_table, score_figures
 from cfbatch_gui.words import results
 from cfbatch_gui.words.figures import number, one_line, plural, score_text, told, usage_error, worded
 from cfbatch_gui.words.jobs import batch_row, can_clear_account, facts
-from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.languages import said, tr
 
 _NO_SIMILARITY = message("text_is_no_similarity_give_number")
 _NO_CLUSTERS = message("text_is_no_number_clusters_give")
@@ -74,7 +74,7 @@ def _lines(job: Job, folder: JobFolder, call: Call) -> Iterator[str]:
     with suppress(UserError):
         connection = read_address_book(call).connection(job.connection)
     planned, taken = (read_planned(folder), origins(folder)) if has_data else (Planned(), ())
-    names = ", ".join(f"“{one_line(name)}”" for name in dict.fromkeys(each.job_name for each in taken))
+    names = ", ".join(said(quoted(one_line(name))) for name in dict.fromkeys(each.job_name for each in taken))
     found = [*facts(job, planned, connection, folder, time.time(), taken_from=names)]
     if can_clear_account(job):
         found.append((tr("Copies"), worded("“cfbatch account clear {id}” deletes them", id=job.id)))

@@ -13,6 +13,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verifying import JobCheck, Outcome, asked_for_again, verify_job
+from cfbatch_gui.core.messages import quoted
 from cfbatch_gui.words.figures import told, worded
 from cfbatch_gui.words.languages import said, tr
 
@@ -57,7 +58,7 @@ def _check(call: Call, ledger: Ledger) -> list[JobCheck]:
 
 
 def _lines(check: JobCheck) -> list[str]:
-    about, count = f"{check.job_id} “{check.name}”", len(check.findings)
+    about, count = f"{check.job_id} {said(quoted(check.name))}", len(check.findings)
     left = sum(finding.outcome is not Outcome.HEALED for finding in check.findings)
     if check.is_whole:
         return [worded("{job}: whole", job=about)]

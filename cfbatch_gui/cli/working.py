@@ -35,7 +35,6 @@ from cfbatch_gui.core.jobs.states import (
     wants_account,
 )
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
-from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -178,7 +177,6 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
     if paths and (left is not None or job.state not in WITH_RESULTS):
         console.tell("not_written_yet_paths", paths=", ".join(map(str, paths)))
     elif paths:
-        complete_results(folder, job)
         for index, path in enumerate(paths, start=1):
             file = export(folder, job, path, connection=program.address_book.title(job.connection))
             say_file(console, file)

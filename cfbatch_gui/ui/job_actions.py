@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
+from cfbatch_gui.core.messages import quoted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import add_action
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.languages import said, tr
 
 
 def can_be_judged(job: Job) -> bool:
@@ -152,7 +153,7 @@ class JobActions:
         def undo() -> None:
             self._tasks.start("tag", self._set_tags({job.id: job.tags for job in changed}))
 
-        self._show_undo(tr("Other tags: {jobs}."), tr("Undo tagging {jobs}"), changed, undo)
+        self._show_undo(tr("Tags changed: {jobs}."), tr("Undo tagging {jobs}"), changed, undo)
 
     async def _set_tags(self, tags: Mapping[str, tuple[str, ...]]) -> None:
         for job in await self._program.store.on_disk(self._program.drafts.tag, tags):
@@ -216,12 +217,12 @@ class JobActions:
         """`text` and `words` name the `{jobs}`: one by its name, several by their number."""
         named = figures.plural(len(jobs), "{n} job", "{n} jobs")
         if len(jobs) == 1:
-            named = f"“{figures.one_line(jobs[0].name, _LONGEST_NAME)}”"
+            named = said(quoted(figures.one_line(jobs[0].name, _LONGEST_NAME)))
         self._notices.show_undo(text.format(jobs=named), words.format(jobs=named), undo)
 
     async def _is_sure(self, at_work: Sequence[Job]) -> bool:
         title = tr("Delete what is at work?")
-        names = figures.listed([f"“{figures.one_line(job.name, _LONGEST_NAME)}”" for job in at_work])
+        names = figures.listed([said(quoted(figures.one_line(job.name, _LONGEST_NAME))) for job in at_work])
         pattern = tr("Sent and paid for, and its results would not be collected: {jobs}.")
         text = pattern.format(jobs=figures.one_line(names))
         if any(account_progress(job).is_used for job in at_work):

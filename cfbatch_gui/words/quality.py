@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cfbatch_gui.core.evaluation.comparison import Comparison, QueryMove, summary
+from cfbatch_gui.core.evaluation.comparison import Compared, Comparison, QueryMove, summary
 from cfbatch_gui.core.evaluation.joining import MatchedBy
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, Paired
@@ -154,6 +154,14 @@ def measure_rows(measures: Sequence[RunMeasures], k: int) -> list[tuple[str, ...
     ]
     judged = (percent(run.judged_share) for run in measures)
     return [*rows, (f"Judged@{k}", *judged, tr("of the first texts are judged; the others count as 0"))]
+
+
+def measure_table(compared: Compared) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The titles and rows of everything that is measured of jobs that are compared: a column for each of them."""
+    found, letters = compared.evaluation, map(letter, range(len(compared.comparison.runs)))
+    rows = measure_rows(found.runs, found.k) if found is not None else []
+    titles = (tr("Measure"), *letters, tr("Meaning"))
+    return titles, [*rows, *overlap_rows(compared.moves, compared.top_k)]
 
 
 def overlap_rows(moves: Sequence[Sequence[QueryMove]], top_k: int) -> list[tuple[str, ...]]:

@@ -1,9 +1,5 @@
 import asyncio
-import os
 import pickle
-import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -249,94 +245,6 @@ def test_what_is_no_token_is_said_without_repeating_it(pasted: str) -> None:
 def test_what_cannot_be_sent_as_a_secret_or_occurs_by_chance_is_said(secret: str) -> None:
     with pytest.raises(NotConnected):
         check_secret(secret)
-
-
-SECRET_SERVICE = """
-import asyncio, keyring, os
-from cfbatch_gui.core.connections.credentials import Credentials, TokenSource, Token
-text = os.environ["TEST_TOKEN"]
-token = Token(text)
-
-async def main():
-    print(type(keyring.get_keyring()).__module__)
-    print("first", await Credentials(environ={}).token("cloudflare"))
-    print("saved", await Credentials(environ={}).save("cloudflare", token))
-    print("again", await Credentials(environ={}).token("cloudflare") == token)
-    print("stored as", keyring.get_password("CF Batch", "cloudflare") == text)
-    await Credentials(environ={}).forget("cloudflare")
-    print("gone", await Credentials(environ={}).token("cloudflare"))
-
-asyncio.run(main())
-"""
-
-needs_secret_service = pytest.mark.skipif(
-    not (shutil.which("dbus-run-session") and shutil.which("gnome-keyring-daemon")),
-    reason="dbus-run-session or gnome-keyring-daemon is not installed",
-)
-
-
-def with_secret_service(tmp_path: Path, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell command beside a Secret Service of its own; "$@" are the arguments, TEST_TOKEN the token.
-
-    There is no display in its environment: on one, the service would ask for a password, and start what draws it.
-    """
-    foreign = ("DBUS_", "PYTHON_KEYRING", "DISPLAY", "WAYLAND_")
-    environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
-    environ["TEST_TOKEN"] = TEXT
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
-        folder = tmp_path / name.lower().removeprefix("xdg_")[:4]  # the path of a socket in it has 108 bytes at most
-        environ[name] = str(folder)
-        folder.mkdir(mode=0o700)
-    return subprocess.run(
-        ["dbus-run-session", "--", "sh", "-c", command, "sh", sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env=environ,
-        check=False,
-    )
-
-
-@needs_secret_service
-def test_the_real_secret_service_keeps_the_token(tmp_path: Path) -> None:
-    start = "printf test | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null"
-    done = with_secret_service(tmp_path, f'{start} && "$1" -c "$2"', SECRET_SERVICE)
-    assert done.stdout.splitlines() == [
-        "keyring.backends.SecretService",
-        "first None",
-        "saved keyring",
-        "again True",
-        "stored as True",
-        "gone None",
-    ], done.stderr
-    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert TEXT.encode() not in written
-
-
-LOCKED = """
-import asyncio, os
-from cfbatch_gui.core.connections.credentials import Credentials, Token
-token = Token(os.environ["TEST_TOKEN"])
-
-async def main():
-    credentials = Credentials(environ={}, time_limit=1.0)
-    print(await credentials.save("cloudflare", token))
-    print(await credentials.token("cloudflare") == token)
-
-asyncio.run(main())
-"""
-
-
-@needs_secret_service
-def test_a_locked_secret_service_does_not_hold_the_program(tmp_path: Path) -> None:
-    """Locked, and nobody there to be asked for the password: no display."""
-    done = with_secret_service(
-        tmp_path,
-        'gnome-keyring-daemon --start --components=secrets >/dev/null && "$1" -c "$2"',
-        LOCKED,
-    )
-    assert done.stdout.splitlines() == ["session", "True"], done.stderr
-    assert "Traceback" not in done.stderr
 
 
 async def test_each_connection_has_a_variable_of_its_own() -> None:

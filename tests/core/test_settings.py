@@ -75,38 +75,24 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
     await opened.close()
 
 
-async def test_changes_that_cross_count_at_once_and_are_all_kept(program: Program) -> None:
-    free = threading.Event()
+async def test_changes_that_cross_count_at_once_and_are_all_kept_by_a_close(tmp_path: Path) -> None:
+    program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
+    free, budget = threading.Event(), Budget(a_job=1.0)
     in_front = asyncio.ensure_future(program.store.on_disk(free.wait))  # the disk is busy
-    budget = Budget(a_job=1.0)
     keeping = [asyncio.ensure_future(program.keep_settings(theme="dark"))]
     keeping.append(asyncio.ensure_future(program.keep_settings(budget=budget)))
     await asyncio.sleep(0)  # the loop goes on
-    assert program.settings.theme == "dark" and not keeping[0].done()
-    assert Settings.load(program.paths.settings) == Settings()
     program.change_settings(last_folder="/data")
-    keeping[0].cancel()  # a page that closes does not lose what it was saving
-    free.set()
-    await asyncio.gather(in_front, keeping[1])
-    await program.store.on_disk(lambda: None)
-    assert Settings.load(program.paths.settings) == Settings(theme="dark", budget=budget, last_folder="/data")
-
-
-async def test_who_cannot_wait_does_not_write_and_is_kept_by_a_close_at_once(tmp_path: Path) -> None:
-    program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
-    free = threading.Event()
-    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))  # the disk is busy
-    await asyncio.sleep(0)
-    program.change_settings(last_folder="/data")
-    program.change_settings(theme="dark")
-    assert program.settings == Settings(theme="dark", last_folder="/data")
+    whole = Settings(theme="dark", budget=budget, last_folder="/data")
+    assert program.settings == whole and not keeping[0].done()
     assert not program.paths.settings.exists(), "the loop's thread wrote"
+    keeping[0].cancel()  # a page that closes does not lose what it was saving
     closing = asyncio.ensure_future(program.close())
     free.set()
-    await asyncio.gather(in_front, closing)
-    assert Settings.load(program.paths.settings) == Settings(theme="dark", last_folder="/data")
+    await asyncio.gather(in_front, keeping[1], closing)
+    assert Settings.load(program.paths.settings) == whole
     program.change_settings(theme="light")
-    assert Settings.load(program.paths.settings).theme == "dark", "what comes after the end is too late"
+    assert Settings.load(program.paths.settings) == whole, "what comes after the end is too late"
 
 
 async def test_a_change_that_cannot_be_saved_is_logged_and_counts(

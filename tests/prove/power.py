@@ -16,7 +16,6 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import traceback
@@ -54,9 +53,7 @@ CALLS = (
     "open,openat,lseek,read,write,writev,pwrite64,ftruncate,fallocate,fsync,fdatasync,rename,renameat,renameat2,"
     "unlink,unlinkat,mkdir,mkdirat,rmdir"
 )
-_LONGEST = 1 << 26  # bytes of a buffer that are written out
-_TRACE = ("strace", "-f", "-y", "-xx", "-s", str(_LONGEST), "-e", f"trace={CALLS}", "-e", "raw=read")
-_PATIENCE = 60.0  # seconds for strace to attach
+_TRACE = ("strace", "-f", "-y", "-xx", "-s", "67108864", "-e", f"trace={CALLS}", "-e", "raw=read")
 _SET_PTRACER, _ANY_TRACER = 0x59616D61, ctypes.c_ulong(-1)
 
 _LINE = re.compile(r"(\d+) +(?!\+\+\+|---)(.*)", re.DOTALL)
@@ -242,14 +239,15 @@ def tree_of(root: Path) -> Tree:
     return {name: None if path.is_dir() else path.read_bytes() for path, name in paths if not is_left_out(name)}
 
 
-def record(world: World, command: Command, prepare: Prepare, before: Tree) -> list[Operation]:
-    """Record a run of the program. Raises CannotBeRecorded."""
+def record(world: World, command: Command, mutant: Prepare, before: Tree) -> list[Operation]:
+    """Record a run of the program, or of a mutant. Raises CannotBeRecorded."""
 
-    def prepare_and_wait() -> None:
-        prepare()
+    def prepare() -> None:
+        _note_promises()
+        mutant()
         wait_to_be_traced()
 
-    process = world.begin(command, prepare_and_wait)
+    process = world.begin(command, prepare)
     with tempfile.TemporaryDirectory(dir=world.root.parent) as name:
         log = Path(name, "trace")
         with subprocess.Popen([*_TRACE, "-o", log, "-p", str(process)], stderr=subprocess.DEVNULL):
@@ -273,7 +271,7 @@ def wait_to_be_traced() -> None:
     """To be called in the child: return when strace has attached to it."""
     with suppress(OSError, AttributeError):  # systems that let only ancestors trace, unless told so
         ctypes.CDLL(None).prctl(_SET_PTRACER, _ANY_TRACER, 0, 0, 0)
-    due = time.monotonic() + _PATIENCE
+    due = time.monotonic() + 60.0
     while "TracerPid:\t0\n" in Path("/proc/self/status").read_text():
         if time.monotonic() > due:
             raise TimeoutError("strace did not attach")
@@ -288,7 +286,7 @@ def mark(words: object) -> None:
 
 def why_not() -> str:
     """Why nothing can be traced here, as a sentence; "" if it can."""
-    if sys.platform != "linux" or not shutil.which("strace"):
+    if not shutil.which("strace"):
         return "Calls are recorded with strace on Linux; scripts/system-packages.sh tests installs it."
     tried = subprocess.run(["strace", "-qq", "-e", "trace=none", "true"], capture_output=True, check=False)
     return "" if tried.returncode == 0 else "This system does not let strace trace a process."
@@ -296,7 +294,6 @@ def why_not() -> str:
 
 # The run, and what it promises
 
-MEMORY = Path("/dev/shm")  # writing and flushing there takes no time
 FIRST, LAST = "job 1", "job 3"  # exported, and exported over it
 _NOT_COUNTED = ("data/traffic.db", "tmp/")  # read by no comparison
 _PROGRESS = {
@@ -307,10 +304,13 @@ _PROGRESS = {
 
 @contextmanager
 def in_memory(otherwise: Path) -> Iterator[Path]:
-    """A folder whose files are in memory, where there is one; without warnings of damage, which is in many states."""
+    """A folder whose files are in memory, where flushing takes no time, if there is one.
+
+    Without warnings of damage, which is in many states.
+    """
     logging.disable(logging.ERROR)
     try:
-        with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else otherwise) as folder:
+        with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else otherwise) as folder:
             yield Path(folder)
     finally:
         logging.disable(logging.NOTSET)
@@ -387,15 +387,11 @@ class Replay:
     """
 
     def __init__(self, world: World, seed: int, mutant: Prepare = nothing) -> None:
-        def prepare() -> None:
-            _note_promises()
-            mutant()
-
         self.world, self.count, self.resumed = world, 0, 0
         self._rng = random.Random(seed)
         command = everything(world)
         self._before = tree_of(world.root)
-        self.operations = record(world, command, prepare, self._before)
+        self.operations = record(world, command, mutant, self._before)
         self._accepted, self._answered = world.accepted(), world.accepted(is_queued=False)
         whole = tree_of(world.root)
         self._exported = {

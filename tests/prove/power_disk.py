@@ -21,6 +21,7 @@ from itertools import pairwise
 
 SECTOR = 512  # bytes
 ROOT = 0  # number of the recorded folder
+_DRAWS = 4  # states at random, at one place
 _SINGLE = 6  # pending operations that are lost alone and kept alone, at one place
 
 
@@ -210,13 +211,7 @@ def applied(content: bytes, operations: Sequence[Data]) -> bytes:
 
 
 def states(
-    operations: Sequence[Operation],
-    disk: Disk,
-    rng: random.Random,
-    *,
-    draws: int = 4,
-    places: Container[int] | None = None,
-    is_short: bool = False,
+    operations: Sequence[Operation], disk: Disk, rng: random.Random, *, places: Container[int], is_short: bool = False
 ) -> Iterator[tuple[int, str, Tree]]:
     """The states in which a power cut may leave the disk behind each operation: its number, how it was chosen, and it.
 
@@ -224,29 +219,26 @@ def states(
     """
     for number, operation in enumerate(operations):
         disk.take(number, operation)
-        if places is None or number in places:
-            for how, tree in _choices(disk, rng, 0 if is_short or isinstance(operation, Mark) else draws):
+        if number in places:
+            for how, tree in _choices(disk, rng, 0 if is_short or isinstance(operation, Mark) else _DRAWS):
                 yield number, how, tree
 
 
 def _choices(disk: Disk, rng: random.Random, draws: int) -> Iterator[tuple[str, Tree]]:
     pending = disk.within_reach()
+    every = {number for number, _ in pending}
+    names = {number for number, each in pending if isinstance(each, Entry)}
     yield "all that is not flushed is lost", disk.tree(set())
     if not pending:
         return
-    every = {number for number, _ in pending}
-    names = {number for number, each in pending if isinstance(each, Entry)}
     yield "all is there", disk.tree(every)
     yield "names without bytes", disk.tree(names)
     yield "names and sizes without bytes", disk.tree(names, is_long=True)
     yield "bytes without names", disk.tree(every - names)
     first = rng.choice(sorted(every))
     yield f"all before operation {first}", disk.tree({number for number in every if number < first})
-    if not draws:
-        return
-    half = _SINGLE // 2
-    some = pending if len(pending) <= _SINGLE else [*rng.sample(pending[:-half], half), *pending[-half:]]
-    for number, each in some:
+    some = pending if len(pending) <= _SINGLE else [*rng.sample(pending[:-3], _SINGLE - 3), *pending[-3:]]
+    for number, each in some if draws else ():
         if isinstance(each, Entry):
             later = {other for other in names if number in disk.with_needed({other})}
             yield f"without operation {number}", disk.tree(every - later)

@@ -145,22 +145,15 @@ def _half_written_line(event: Event) -> Callable[[Hit], None]:
     """A step in the middle of a line of submissions.jsonl, not of its copy outside of the data folder."""
 
     def install(hit: Hit) -> None:
-        whole = os.write
-        written_to: list[str] = [""]
-        wrap(submissions, "append_line_durably", before=lambda path, _: written_to.__setitem__(0, path.name))
+        def half(path: Path, line: bytes) -> None:
+            if path.name == "submissions.jsonl" and (b'"request_id":""' in line) is (event is Event.SENDING):
+                size = path.stat().st_size if path.exists() else 0
+                with path.open("ab") as stream:
+                    stream.write(line[: len(line) // 2])
+                hit()
+                os.truncate(path, size)
 
-        def half(descriptor: int, data: Any) -> int:
-            line = bytes(data)
-            is_accepted = b'"request_id":""' not in line
-            if written_to[0] != "submissions.jsonl" or not line.lstrip().startswith(b'{"attempt"'):
-                return whole(descriptor, line)
-            if is_accepted is not (event is Event.ACCEPTED):
-                return whole(descriptor, line)
-            written = whole(descriptor, line[: len(line) // 2])
-            hit()
-            return written + whole(descriptor, line[written:])
-
-        put(os, "write", half)
+        wrap(submissions, "append_line_durably", before=half)
 
     return install
 

@@ -34,6 +34,7 @@ from cfbatch_gui.words.languages import languages
 from tests.screen.fits import faults, reaches
 from tests.screen.look import Language, Look, put_on
 from tests.screen.pseudo_language import BEGIN, END
+from tests.screen.shown import stray_windows
 from tests.screen.stage import Stage
 from tests.screen.tour import Past, Tour, settled
 from tests.support.faulty_service import ThreadedService
@@ -138,9 +139,10 @@ async def test_all_words_have_their_room_and_can_be_translated(
         past = Past(tmp_path / "past", service)
         await past.make()
         names = _own_names(past)
-        with put_on(look, qapp, theme):
+        with put_on(look, qapp, theme), stray_windows(qapp) as stray:
             async with past.opened(theme) as stage:
                 stage.workspace.window.resize(*size)
                 await Tour(stage, past, visit).go()
     assert not found, "\n".join(f"{what} ({where})" for what, where in found.items())
     assert len(stops) >= 55
+    assert not stray

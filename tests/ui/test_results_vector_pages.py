@@ -124,9 +124,9 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     drag(page.dots, *corners, box.topLeft() + QPoint(0, 1))
     assert page.list.title.whole_text() == "80 texts · Lasso"
     assert not page.lasso_button.isChecked()
-    table = await pages.open("vectors")
-    page.rows_wanted.emit((3, 9), "Lasso")
+    page.rows_wanted.emit(pages.job, (3, 9), "Lasso")  # before the table was ever shown
     assert pages.wanted == ["vectors"]
+    table = await pages.open("vectors")
     assert table.list.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
     assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
@@ -180,15 +180,11 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
 
 
 async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
-    early = pages.begin("search")
-    early.sentence.setText("too early")
-    early.search()
-    assert not early.tasks.is_running("ask"), "nothing is asked for before the vectors are there"
-    page = await pages.open("search")
-    page.sentence.clear()
-    assert page.is_empty() and not page.button.isEnabled()
+    page = pages.begin("search")
+    page.show_job(pages.job)
     QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
-    QTest.keyClick(page.sentence, Qt.Key.Key_Return)
+    QTest.keyClick(page.sentence, Qt.Key.Key_Return)  # before the vectors are read
+    assert not page.tasks.is_running("ask")
     await pages.until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
     found = [page.found.rows.row(index) for index in range(page.found.rows.rowCount())]
     assert found[0].text.text.startswith("Desk lamp of brass")

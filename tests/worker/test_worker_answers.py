@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cfbatch_gui.core.workers_ai.answers import Finished, ServiceError, Waiting, read_answer
+from cfbatch_gui.core.workers_ai.answers import Finished, ServiceError, read_answer
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
 from tests.worker.collecting_room import ONE_REQUEST, Room, order
 from tests.worker.conftest import BGE_M3, RUNNING_SECONDS, Caller, Stage, read_refusal
@@ -38,14 +38,6 @@ REQUESTS: tuple[Request, ...] = (
 )
 
 
-def submit(caller: Caller, body: object) -> str:
-    answer = caller.post(body)
-    assert answer.status_code == 200, answer.text
-    queued = read_answer(answer.content)
-    assert isinstance(queued, Waiting)
-    return queued.request_id
-
-
 def test_a_batch_is_queued_runs_and_is_done(worker: Caller, stage: Stage) -> None:
     answer = worker.post(SEED)
     assert set(answer.json()) == {"status", "model", "request_id"}
@@ -63,7 +55,9 @@ def test_a_batch_is_queued_runs_and_is_done(worker: Caller, stage: Stage) -> Non
 
 def test_an_answer_is_handed_on_to_the_letter(stage: Stage) -> None:
     """No byte is added, dropped, reordered or rounded."""
-    request_id = submit(stage.worker(), encode_batch(encode_request(request) for request in REQUESTS))
+    answer = stage.worker().post(encode_batch(map(encode_request, REQUESTS)))
+    assert answer.status_code == 200, answer.text
+    request_id = answer.json()["request_id"]
     stage.wait_for_results()
     framed = stage.direct().post({"request_id": request_id}).json()
     assert stage.worker().post({"request_id": request_id}).json() == framed["result"]

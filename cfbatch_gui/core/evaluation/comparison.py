@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, Run, join
 from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, evaluate
-from cfbatch_gui.core.messages import enumerated, message
+from cfbatch_gui.core.messages import enumerated, message, quoted
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.exports.csv_tables import write_csv
 from cfbatch_gui.core.results.rankings import Ranks, ranks_of
@@ -112,7 +112,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
     for run, each in zip(runs, joined, strict=True):
         there &= (each.pair_of != NOT_THERE) & run.table.has_score[np.maximum(each.pair_of, 0)]
     if not there.any():
-        names = enumerated([f"“{run.job.name}”" for run in runs])
+        names = enumerated([quoted(run.job.name) for run in runs])
         raise UsageError(message("names_no_query_text_common_both", names=names))
     pairs = np.flatnonzero(there)
     asked = joined[0].query_of[pairs]

@@ -12,7 +12,7 @@ import msgspec
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions, Role, Source
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import comma_list, message, quoted
 from cfbatch_gui.core.system.files import keep_aside, write_own_file
 
 _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
@@ -105,7 +105,7 @@ class RecipeBook:
         for recipe in self._book.recipes:
             if recipe.name.casefold() == name.strip().casefold():
                 return recipe
-        known = ", ".join(f"“{recipe.name}”" for recipe in self.recipes())
+        known = comma_list([quoted(recipe.name) for recipe in self.recipes()])
         if self.damage and not known:
             raise UsageError(self.damage)
         raise UsageError(

@@ -17,7 +17,7 @@ from msgspec.structs import astuple
 from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements.values import USUAL, Judgement, Scale, Source, Subject, decoded, encoded, text_digest
-from cfbatch_gui.core.messages import message, restored
+from cfbatch_gui.core.messages import comma_list, message, quoted, restored
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import write_own_file
 
@@ -129,7 +129,7 @@ class Book:
             self._database = connect_durably(path, read_only=read_only)
             try:
                 check_tables(self._database)
-                name, scale = self._database.execute("SELECT name, scale FROM book").fetchone()
+                name, scale = self._database.execute("SELECT name, scale FROM book").fetchone() or ("", "")
                 self.name: str = name
                 self.scale: Scale = decoded(scale)
                 counted = self._database.execute("SELECT count(*) FROM judgements")
@@ -228,7 +228,7 @@ def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgeme
 def _translating(path: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
+    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         is_malformed = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or "no such" in str(error)
         if isinstance(error, sqlite3.OperationalError) and not is_malformed:  # the disk is full, or the file in use
@@ -281,7 +281,7 @@ class Shelf:
         """The book with this name. Raises UsageError without one, DataError."""
         book = self.find(name)
         if book is None:
-            known = ", ".join(f"“{each}”" for each in self.names()) or message("none")
+            known = comma_list([quoted(each) for each in self.names()]) or message("none")
             raise UsageError(message("there_is_no_book_judgements_name", name=name or self.used_name(), known=known))
         return book
 

@@ -217,11 +217,8 @@ def _of_table(text: str, name: str) -> tuple[Form, _Found]:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int] | None:
-    columns: dict[str, int] = {}
-    for meaning, names in _NAMES.items():
-        found = next((name for name in names if name in header), None)
-        if found is not None:
-            columns[meaning] = header.index(found)
+    known = {meaning: [name for name in names if name in header] for meaning, names in _NAMES.items()}
+    columns = {meaning: header.index(found[0]) for meaning, found in known.items() if found}
     has_query, has_text = columns.keys() & {"query", "query_id"}, columns.keys() & {"text", "text_id"}
     return columns if has_query and has_text and "grade" in columns else None
 

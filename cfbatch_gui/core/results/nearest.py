@@ -1,4 +1,4 @@
-"""The texts whose vectors are nearest to a text or a sentence, and a ranking's scores beside such similarities."""
+"""The texts whose vectors are nearest to a text or a sentence."""
 
 import asyncio
 from dataclasses import dataclass

@@ -110,7 +110,6 @@ class FieldBlock(QWidget):
         self.label.setBuddy(field)
         field.setAccessibleName(title)
         self.link = link or LinkButton()
-        self.link.setVisible(link is not None)
         self._icon = IconLabel("circle-x", "error", 14)
         self._hint = Label("", "small", wrap=True)
         line = row(self._icon, self._hint, gap=6)
@@ -118,6 +117,7 @@ class FieldBlock(QWidget):
         below = boxed(line)
         below.setMinimumHeight(scaled(18))
         self.setLayout(column(row(self.label, None, self.link), content or field, below, gap=TINY))
+        self.link.setVisible(link is not None)
         self.set_hint(hint)
         field.textChanged.connect(lambda _: self._show(*self._usual))
 

@@ -113,7 +113,8 @@ class ConnectionPage(QWidget):
         self._uses.addButton(card.choice)
         card.choice.clicked.connect(lambda: self._start_using(card.record.id))
         self._column.insertWidget(self._column.count() - 1, card)
-        card.show()  # now, so that it can take the focus
+        if not card.isWindow():
+            card.show()  # now, so that it can take the focus
         return card
 
     def _drop(self, card: SavedCard) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
-from cfbatch_gui.core.messages import literal
+from cfbatch_gui.core.messages import literal, quoted
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.worker_setup import account, worker_setup
 from cfbatch_gui.core.worker_setup.account import Names, State
@@ -120,7 +120,7 @@ class WorkerGuide(dialogs.Dialog):
         self.saved.set_line(words, "circle-check", "done")
 
     async def _may_replace(self, others: tuple[Path, ...]) -> bool:
-        names = figures.listed([f"“{path.name}”" for path in others])
+        names = figures.listed([said(quoted(path.name)) for path in others])
         text = tr("{names} in this folder would be lost.").format(names=names)
         return await dialogs.ask(self, tr("Replace files?"), text, accept=tr("Replace"), danger=True)
 

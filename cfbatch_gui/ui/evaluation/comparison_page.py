@@ -25,7 +25,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_texts,
 )
 from cfbatch_gui.core.evaluation.joining import RunText, comparable_jobs, read_runs
-from cfbatch_gui.core.evaluation.judged import BookGrades, answers
+from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -119,9 +119,9 @@ class ComparisonPage(ResultsPage[Compared]):
             tr("How many first texts"), tops, lambda _: self.tasks.start("top", self._change_top())
         )
         self.tabs, self._pages = widgets.Tabs(), QStackedWidget()
-        self.answer = AnswerTab(self.tasks, self.ask_to_judge, self._open_query)
+        self.answer = AnswerTab(self)
         self.queries, self.measures = QueriesTab(), MeasuresTab()
-        self.scores = ScoresTab(self.program, self.notices, self.tasks, self._open_query)
+        self.scores = ScoresTab(self)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (tr("Answer"), self.answer),
             QUERIES: (tr("Queries"), self.queries),
@@ -211,15 +211,20 @@ class ComparisonPage(ResultsPage[Compared]):
     def _show_other(self) -> None:
         if (compared := self.compared) is not None:
             other = self.others.currentData()
-            self.answer.show_comparison(compared, other)
+            self.answer.show_evaluation(compared.evaluation)
             self.scores.show_scores(compared.comparison, other)
             self.queries.show_moves(compared, other)
+            self.show_foot()
+
+    def show_foot(self) -> None:
+        if (compared := self.compared) is not None:
+            other = self.others.currentData()
             self.foot.set_line(quality.foot_words(compared.comparison, other, compared.evaluation, compared.book))
 
     def _query_picked(self, index: int) -> None:
         self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index).index))
 
-    def _open_query(self, query_no: int) -> None:
+    def open_query(self, query_no: int) -> None:
         self.tabs.choose(QUERIES)
         self.queries.choose(query_no)
 
@@ -307,13 +312,9 @@ class Switch(QWidget):
 
 
 class AnswerTab(QWidget):
-    """`judge` opens the page on which texts are judged, `open_query` a query by its number."""
-
-    def __init__(self, tasks: Tasks, judge: Callable[[], None], open_query: Callable[[int], object]) -> None:
+    def __init__(self, page: ComparisonPage) -> None:
         super().__init__()
-        self._tasks = tasks
-        self._compared: Compared | None = None
-        self._other = 1
+        self._page = page
         self.headline, self.sentence = widgets.Label("", "part", wrap=True), widgets.Label("", wrap=True)
         self.headline.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.found: Paired | None = None
@@ -321,20 +322,20 @@ class AnswerTab(QWidget):
         self._how = widgets.LinkButton(
             tr("How is this known?"), on_click=lambda: self._known.setVisible(self._known.isHidden())
         )
-        self.measures = Switch(tr("Measure"), lambda: tasks.start("answer", self._answer()))
+        self.measures = Switch(tr("Measure"), lambda: page.tasks.start("answer", self._answer()))
         self.warning = widgets.NoticeBar("", "attention")
-        self.warning.add_link(tr("Judge what is missing"), judge)
+        self.warning.add_link(tr("Judge what is missing"), page.ask_to_judge)
         self.chart = Chart(tr("How much better or worse each query is"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
-        self.chart.picked.connect(lambda index: open_query(self.rows.rows()[index].number))
+        self.chart.picked.connect(lambda index: page.open_query(self.rows.rows()[index].number))
         self.table = TableView(
             "comparison/answer",
             tr("Queries, those that gained most first"),
-            on_opened=lambda index: open_query(self.rows.row(index).number),
+            on_opened=lambda index: page.open_query(self.rows.row(index).number),
         )
         self.rows: Rows[QueryChange] = Rows(())
         self._content = widgets.MaybeEmpty("list-ordered", self._laid_out())
-        self._content.empty.pressed.connect(judge)
+        self._content.empty.pressed.connect(page.ask_to_judge)
         self.setLayout(widgets.column(self._content, gap=0))
 
     def _laid_out(self) -> QWidget:
@@ -351,9 +352,7 @@ class AnswerTab(QWidget):
         above = widgets.column(self.warning, answer, self._chart_card, gap=MEDIUM, margins=_PAGE)
         return widgets.boxed(widgets.column(above, (self.table, 1), gap=0))
 
-    def show_comparison(self, compared: Compared, other: int) -> None:
-        self._compared, self._other = compared, other
-        evaluation = compared.evaluation
+    def show_evaluation(self, evaluation: Evaluation | None) -> None:
         if evaluation is None:
             question = tr(
                 "Which of these rankings is better? Nobody has judged their texts yet. Judge the first few of each: one"
@@ -364,25 +363,29 @@ class AnswerTab(QWidget):
         self._content.show_content()
         self.measures.offer({name: quality.measure_name(name) for name in evaluation.runs[0].means})
         self.warning.say(quality.too_few_judged(evaluation))
-        self._tasks.start("answer", self._answer())
+        self._page.tasks.start("answer", self._answer())
 
     async def _answer(self) -> None:
-        compared, other, metric = self._compared, self._other, self.measures.value
+        compared, other, metric = self._page.compared, self._page.others.currentData(), self.measures.value
         if compared is None or (evaluation := compared.evaluation) is None:
             return
-        found = await asyncio.to_thread(answers, evaluation, metric)
-        changes = await asyncio.to_thread(query_changes, compared.comparison, evaluation, other, metric)
-        self._show(found[other - 1], changes, metric, several=len(found) > 1)
-
-    def _show(self, found: Paired, changes: Sequence[QueryChange], metric: str, *, several: bool) -> None:
-        self.found, job = found, quality.letter(self._other)
+        with self._page.waiting(tr("Comparing…")):
+            found = await in_thread(answers, evaluation, metric)
+            changes = await in_thread(query_changes, compared.comparison, evaluation, other, metric)
+        self._page.show_foot()
         for label, words in zip(
-            (self.headline, self.sentence, self._more), quality.answer_words(found, job, metric), strict=True
+            (self.headline, self.sentence, self._more),
+            quality.answer_words(found[other - 1], quality.letter(other), metric),
+            strict=True,
         ):
             label.setText(words)
             label.setVisible(bool(words))
+        self._known.setText(quality.how_it_is_known(found[other - 1], several=len(found) > 1))
+        self._show(found[other - 1], changes, quality.letter(other))
+
+    def _show(self, found: Paired, changes: Sequence[QueryChange], job: str) -> None:
+        self.found = found
         self._how.setVisible(found.low is not None and bool(found.better or found.worse))
-        self._known.setText(quality.how_it_is_known(found, several=several))
         self._chart_title.setText(tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
         self._better.setText(tr("{job} better").format(job=job))
         self._worse.setText(tr("{job} worse").format(job=job))
@@ -441,16 +444,16 @@ def _ranks(each: QueryChange) -> str:
 
 
 class ScoresTab(QWidget):
-    """`open_query` opens the query whose dot is clicked, by its number."""
-
-    def __init__(self, program: Program, notices: Notices, tasks: Tasks, open_query: Callable[[int], object]) -> None:
+    def __init__(self, page: ComparisonPage) -> None:
         super().__init__()
         self._comparison: Comparison | None = None
         self.chart = Chart(tr("Scores of both jobs"))
-        self.chart.picked.connect(lambda index: open_query(self._query_of(index).number))
-        self.pictures = PictureButtons(self.chart, notices, tasks, program.remembered_folder(FolderUse.PICTURES))
+        self.chart.picked.connect(lambda index: page.open_query(self._query_of(index).number))
+        folder = page.program.remembered_folder(FolderUse.PICTURES)
+        self.pictures = PictureButtons(self.chart, page.notices, page.tasks, folder)
         self._about = widgets.IconLine("", wrap=True)
         head = widgets.row((self._about, 1), self.pictures, gap=LARGE)
+        head.setAlignment(self._about, Qt.AlignmentFlag.AlignVCenter)
         self.setLayout(widgets.column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
 
     def show_scores(self, comparison: Comparison, other: int) -> None:
@@ -512,10 +515,7 @@ class MeasuresTab(QWidget):
     def show_measures(self, compared: Compared) -> None:
         comparison, found = compared.comparison, compared.evaluation
         self.jobs.show_lines(quality.job_rows(comparison), quality.job_titles(), right=(3, 4))
-        rows = quality.overlap_rows(compared.moves, compared.top_k)
-        if found is not None:
-            rows = [*quality.measure_rows(found.runs, found.k), *rows]
-        letters = [quality.letter(index) for index in range(len(comparison.runs))]
+        (_, *letters, _), rows = quality.measure_table(compared)
         lines = [(name, meaning, *values) for name, *values, meaning in rows]
         self.grid.show_lines(lines, ("", "", *letters), right=range(2, len(letters) + 2))
         self.remarks.set_line(quality.comparison_remarks(comparison, found))

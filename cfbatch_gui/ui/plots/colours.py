@@ -192,31 +192,28 @@ def _table(chosen: list[QColor]) -> NDArray[np.uint8]:
     return np.array([(each.red(), each.green(), each.blue()) for each in chosen], dtype=np.uint8)
 
 
-_MOST_FINE, _FINE = 12_000, 2.0
-_MOST_CIRCLES = 20_000  # in an SVG; more become a picture inside it, which other programs can still open
+_MOST_CIRCLES, _MOST_FINE = 2_000, 12_000  # more become a picture; up to so many at twice the resolution, to be round
+_OF_DRAWING = 3.0  # pixels of such a picture for one of an SVG
 
 
 def paint_dots(painter: QPainter, box: QRectF, dots: NDArray[np.float64], colours: NDArray[np.uint8]) -> None:
-    """Dots (n, 2), cut off at `box`, in logical pixels, and their colours (n, 3); circles on a vector device."""
+    """Dots (n, 2), cut off at `box`, in logical pixels, and their colours (n, 3)."""
     device, count = painter.device(), max(1, len(dots))
     radius = float(np.clip(0.15 * np.sqrt(box.width() * box.height() / count), 1.25, 3.5))  # the denser the smaller
     opacity = float(np.clip(0.8 - 0.1 * np.log10(count / 200), 0.45, 0.8))  # lower for many: density is seen
-    is_drawing = isinstance(device, QSvgGenerator)
-    if is_drawing and count <= _MOST_CIRCLES:
-        painter.setPen(Qt.PenStyle.NoPen)
-        for dot, colour in zip(dots.tolist(), map(to_colour, colours), strict=True):
-            if box.contains(centre := QPointF(*dot)):
-                colour.setAlphaF(opacity)
-                painter.setBrush(colour)
-                painter.drawEllipse(centre, radius, radius)
+    if count > _MOST_CIRCLES:
+        ratio = _OF_DRAWING if isinstance(device, QSvgGenerator) else device.devicePixelRatio()
+        ratio = max(ratio, 2.0) if count <= _MOST_FINE else ratio
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        shown, size = (dots - (box.left(), box.top())) * ratio, (box.size() * ratio).toSize()
+        painter.drawImage(box, dot_image(shown, colours, size, radius * ratio, opacity))
         return
-    ratio = 3.0 if is_drawing else device.devicePixelRatio()
-    if count <= _MOST_FINE and ratio < _FINE:
-        ratio *= 2  # centres are whole pixels; at twice the resolution, scaled down, dots look round
-    size = (box.size() * ratio).toSize()
-    image = dot_image((dots - (box.left(), box.top())) * ratio, colours, size, radius * ratio, opacity)
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-    painter.drawImage(box, image)
+    painter.setPen(Qt.PenStyle.NoPen)
+    for dot, colour in zip(dots.tolist(), map(to_colour, colours), strict=True):
+        if box.contains(centre := QPointF(*dot)):
+            colour.setAlphaF(opacity)
+            painter.setBrush(colour)
+            painter.drawEllipse(centre, radius, radius)
 
 
 def dot_image(

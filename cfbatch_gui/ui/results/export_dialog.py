@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QDialog, QWidget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
@@ -466,7 +465,6 @@ class ExportDialog(Dialog):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
-        complete_results(self._program.folder(self._job.id), self._job)
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
         with removed_list(changed, path) if changed else nullcontext() as removed:

@@ -1,6 +1,4 @@
-"""Vectors as dots: all texts on a map, coloured by a column, searched, and selected with a lasso; and the scores of a
-ranking versus the similarities of the vectors.
-"""
+"""Vectors as dots: all texts on a map, coloured by a column, searched, and selected with a lasso."""
 
 from collections.abc import Iterator, Sequence
 

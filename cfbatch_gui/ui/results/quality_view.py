@@ -15,6 +15,7 @@ from cfbatch_gui.core.judgements.session import Agreement, between_judges
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.labels import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.results_page import ResultsPage, Version
@@ -152,7 +153,7 @@ class QualityView(ResultsPage[Quality | None]):
     # Reading
 
     async def read(self, job: Job) -> Quality | None:
-        return await asyncio.to_thread(self._read_quality, job)
+        return await in_thread(self._read_quality, job)
 
     def _read_quality(self, job: Job) -> Quality | None:
         if not job.has_results:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
@@ -55,14 +56,15 @@ class ResultsPage(ResultView, Generic[T]):
         self.tasks = Tasks(self, self.show_error)
         self.shown: Job | None = None
         self.loaded: Version = ()  # of what was read last
-        self.foot = widgets.IconLine("", wrap=True)
+        self.foot = widgets.Saying("info")
         self.stop_link = widgets.LinkButton(tr("Stop"), "x", self.stop)
         self.stop_link.hide()
         self.progress = widgets.ThinProgress()
         self.progress.hide()
-        size_policy = self.progress.sizePolicy()
-        size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
-        self.progress.setSizePolicy(size_policy)
+        for part in (self.foot, self.progress):  # the content above must not move
+            size_policy = part.sizePolicy()
+            size_policy.setRetainSizeWhenHidden(True)
+            part.setSizePolicy(size_policy)
         self.stack = widgets.MaybeEmpty(icon)
         self.stack.empty.pressed.connect(self._pressed)
         self._on_pressed: Callable[[], object] = self.read_again
@@ -265,10 +267,7 @@ def original_columns(
 ) -> Iterator[Column[Any]]:
     """A hidden column for each of the user's own."""
     for index, name in enumerate(names):
-
-        def cell(row: Any, index: int = index) -> str | None:
-            return cells(row)[index] if cells(row) else None
-
+        cell = partial(lambda index, row: cells(row)[index] if cells(row) else None, index)
         yield Column(name, cell, width=width, hidden=True)
 
 
@@ -302,10 +301,10 @@ class VectorsRead:
 
 class VectorPage(ResultsPage[VectorsRead]):
     """`arrived` is called with vectors that can be shown, and again when more have come; the page then shows its
-    content. `rows_wanted` brings item numbers to be shown in the table, and what they are called there.
+    content. `rows_wanted` brings the job, item numbers to be shown in its table, and what they are called there.
     """
 
-    rows_wanted = Signal(object, str)
+    rows_wanted = Signal(object, object, str)
     vectors_read: VectorsRead | None = None
 
     # For the pages
@@ -475,7 +474,7 @@ class TextList(QWidget):
         self.picked.emit(text.item_no)
 
     def _show_in_table(self) -> None:
-        self._page.rows_wanted.emit(self.all_items(), self.name)
+        self._page.rows_wanted.emit(self._page.job, self.all_items(), self.name)
 
 
 def below(*parts: QWidget | QLayout) -> QWidget:

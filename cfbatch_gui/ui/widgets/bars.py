@@ -145,12 +145,12 @@ class NoticeBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._buttons = Flow(gap=MEDIUM)
         self._close = IconButton("x", self.tr("Dismiss"))
-        self._close.setVisible(dismissable)
         self._close.clicked.connect(self.dismissed)
         words = boxed(Flow(self._text, boxed(self._buttons), gap=MEDIUM))
         margins = (MEDIUM, 3, 4 if dismissable else MEDIUM, 3)
         self._row = row(self._icon, (words, 1), self._close, gap=MEDIUM, margins=margins)
         self.setLayout(self._row)
+        self._close.setVisible(dismissable)
         self.setMinimumHeight(scaled(34))
         self.set_text(text, level)
 
@@ -210,7 +210,6 @@ class PageHeader(QWidget):
         super().__init__()
         self._title = ElidedLabel(title, "title")
         self._title.setContentsMargins(0, 1, 0, 0)
-        self._title.setVisible(bool(title))
         self.state = StateLabel()
         self.state.hide()
         self._dot = Label("·", "quiet")
@@ -227,6 +226,7 @@ class PageHeader(QWidget):
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         # In a narrow window, or with a large font, the buttons stand below the words.
         self.setLayout(column(boxed(Flow(words, boxed(self._buttons))), margins=(WIDE, LARGE, WIDE, SMALL)))
+        self._title.setVisible(bool(title))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_title(self, title: str) -> None:

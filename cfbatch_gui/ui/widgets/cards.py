@@ -165,11 +165,11 @@ class EmptyPlace(QWidget):
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence.setMaximumWidth(scaled(420))
         self.button = PrimaryButton(button, button_icon, self.pressed.emit)
-        self.button.setVisible(bool(button))
         # An alignment would make Qt guess the height of wrapped text.
         words = row(None, (self._sentence, 1000), None, gap=0)
         parts = (row(None, IconLabel(icon, "quiet", 28), None), words, row(None, self.button, None))
         self.setLayout(column(None, *parts, None, gap=MEDIUM, margins=(SMALL, SMALL, SMALL, SMALL)))
+        self.button.setVisible(bool(button))
 
     def set_sentence(self, sentence: str) -> None:
         self._sentence.setText(sentence)

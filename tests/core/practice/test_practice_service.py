@@ -57,17 +57,13 @@ async def test_an_address_that_leads_nowhere(practice: Practice, path: str) -> N
     assert answer.status_code == 404 and {error["code"] for error in answer.json()["errors"]} == {7000, 7003}
 
 
-async def test_the_catalogue_says_whose_vectors_they_are_and_has_pages(practice: Practice) -> None:
+async def test_the_catalogue_says_whose_vectors_they_are(practice: Practice) -> None:
     client = practice.open()
     (item,) = (await client.get(SEARCH, params={"search": "BGE-M3"})).json()["result"]
     assert item["name"] == BGE_M3 and HashedNgrams.name in item["description"]
     properties = {entry["property_id"]: entry["value"] for entry in item["properties"]}
     assert (properties["async_queue"], properties["output_dimensions"]) == ("true", str(HashedNgrams.dimension))
     assert (await client.get(SEARCH, params={"search": "xyzzy-nothing"})).json()["result"] == []
-    everything = (await client.get(SEARCH, params={"page": "none"})).json()["result"]
-    pages = [(await client.get(SEARCH, params={"page": page, "per_page": 3})).json() for page in (1, 2, 3)]
-    assert [item for page in pages for item in page["result"]] == everything
-    assert pages[1]["result_info"] == {"count": 1, "page": 2, "per_page": 3, "total_count": 4}
 
 
 # Bodies

@@ -71,17 +71,6 @@ async def index(practice: Practice) -> Index:
     return made
 
 
-async def test_an_index_is_created_listed_and_read(index: Index) -> None:
-    created = result(await index.get())
-    assert (created["name"], created["description"]) == ("texts", "of a job")
-    assert created["config"] == {"dimensions": 32, "metric": "cosine"}
-    assert created["created_on"] == created["modified_on"] == "2027-01-15T08:00:00.000000Z"
-    assert result(await index.client.get(index.base)) == [created]
-    assert refusal(await index.create()) == (400, 3002)
-    assert result(await index.client.get(f"/accounts/{'f' * 32}/vectorize/v2/indexes")) == []
-    assert (await index.info())["vectorCount"] == 0
-
-
 async def test_changes_are_processed_after_their_time_in_the_order_of_acceptance(
     practice: Practice, index: Index
 ) -> None:

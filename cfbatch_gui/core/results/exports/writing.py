@@ -12,9 +12,9 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.checksums import check_stored
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Steps, Target, Work
 from cfbatch_gui.core.results.exports.targets import target_for
@@ -108,7 +108,8 @@ def export(
     note: Mapping[str, object] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Exported:
-    """Write the results to `path`, whole or not at all; without a target by its suffix.
+    """Write the results to `path`, whole or not at all; without a target by its suffix. What the data lacks is put back
+    from the answers first.
 
     Blocking, with constant memory use. `connection` is the title of the job's; `progress` gets (done, total) and may
     raise; `note` is added to the manifest. Raises UsageError, ExportError, DiskFull and DataError.
@@ -116,7 +117,7 @@ def export(
     target = target or target_for(path, job.kind)
     options = options or ExportOptions()
     _check(job, target, options)
-    check_stored(folder, job.stored_batches)
+    complete_results(folder, job)
     with folder.open(read_only=True) as database:
         counts = count_items(database, job.failed_batches)
     if target.needs_results and not counts.done:
