@@ -26,7 +26,7 @@ OWN_ROLES = {
     "comparison-answer": "chart: How much better or worse each query is",
     "comparison-scores": "chart: Scores of both jobs",
     "map": "chart: Map of the texts",
-    "draft": "button menu: Column question: Query",
+    "draft-problems": "button menu: Column query: Query",
     "draft-vectors": "button menu: Column id: ID",
 }
 STATES: dict[str, JobState | DraftPhase] = {
