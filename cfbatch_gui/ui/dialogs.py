@@ -68,6 +68,8 @@ class Dialog(QDialog):
         foot = row(*beside, None, self.close_button, *buttons, margins=(WIDE, 0, WIDE, LARGE))
         self._foot = boxed(foot)
         self.setLayout(column((Roomy(self._content), 1), self._foot, gap=0))
+        if not buttons:
+            self.close_button.setFocus()  # a button with the focus is pressed by Enter
 
     def fit(self) -> None:
         """Become as large as the content wants, never smaller than it was, and stay on the screen."""
@@ -115,8 +117,9 @@ class Question(Dialog):
         self.lay_out(title, *content, about=text, buttons=buttons)
         if close:
             self.close_button.setText(close)
-        if not isinstance(buttons[-1], PrimaryButton):
-            self.close_button.setDefault(True)
+        usual = buttons[-1] if isinstance(buttons[-1], PrimaryButton) else self.close_button
+        usual.setDefault(True)
+        usual.setFocus()
 
 
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False) -> bool:

@@ -251,7 +251,7 @@ class _Verifying:
         items = () if whole else items_of_batches(self._database, (batch,))
         rows = rows_of_items(self._database, items)
         # Texts that have names alone are counted in the order of the answers.
-        named = rows_in_words(sorted(items) if self._job.has_named_texts else rows, most=50)
+        named = rows_in_words(sorted(items) if self._job.has_named_texts else rows)
         words = message(code, number=batch, rows=named, ending=self._ending, **parameters)
         self.findings.append(Finding(damage, batch, tuple(rows), outcome, words))
 
