@@ -198,6 +198,8 @@ class Tour:
         await space.new_jobs.begin()
         draft_page.drafts.choose_kind(Kind.EMBED)
         draft_page.drafts.use_example()
+        await settled(self._stage)
+        draft_page.what.set_folded(False)
         await self._stop("draft-vectors")
 
     async def jobs(self) -> None:
