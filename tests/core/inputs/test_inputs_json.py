@@ -1,6 +1,7 @@
 """JSON of every kind, in the layouts of other programs, and tables in it; what is wrong is said at its place."""
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -148,11 +149,12 @@ def test_a_document_of_values_by_their_ids(
 
 
 def test_lines_for_a_search_engine_have_their_ids_in_the_lines_above(tmp_path: Path) -> None:
-    lines = ({"index": {"_id": "7"}}, {"text": "one"}, {"create": {}}, {"text": "b"}, {"update": {"_id": 8}}, {"n": 1})
+    actions = [{"index": {"_id": "7"}}, {"create": {}}, {"update": {"_id": 8}}]
+    lines = chain.from_iterable(zip(actions, [{"text": "one"}, {"text": "two"}, {"n": 1}], strict=True))
     source = opened(tmp_path / "bulk.ndjson", json_lines(*lines))
     found = [(row.number, row.cells) for row in read_rows(source)]
     assert (source.columns, found) == (
-        ("_id", "text", "n"), [(2, ("7", "one", "")), (4, ("", "b", "")), (6, ("8", "", "1"))]
+        ("_id", "text", "n"), [(2, ("7", "one", "")), (4, ("", "two", "")), (6, ("8", "", "1"))]
     )  # fmt: skip
 
 
