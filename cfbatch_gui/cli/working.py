@@ -73,8 +73,7 @@ async def opened(call: Call) -> AsyncIterator[Work]:
     progress = Progress(call.console)
     program = await Program.open(call.paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
-        for sentence in (*program.damage, *await program.lost_recipes()):
-            call.console.say(said(sentence))
+        call.console.say(*program.damage, *await program.lost_recipes())
         if program.store.holds_back:
             call.console.tell("sentence_say_cfbatch_resume_folder_was", sentence=said(HELD_BACK))
         yield Work(**vars(call), program=program, progress=progress)
@@ -178,7 +177,7 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
         console.tell("not_written_yet_paths", paths=", ".join(map(str, paths)))
     elif paths:
         for index, path in enumerate(paths, start=1):
-            file = export(folder, job, path, connection=program.address_book.title(job.connection))
+            file = export(folder, job, path, connection=program.address_book.title(job.connection), say=said)
             say_file(console, file)
             if written is not None:
                 written.append(file)
