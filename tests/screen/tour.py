@@ -176,7 +176,7 @@ class Tour:
         await space.new_jobs.begin()
         await self._stop("draft-empty")
         space.draft_page.drafts.use_example()
-        await self._unfolded("draft")
+        await self._stop("draft")
         draft_page.check.options_button.setChecked(True)
         await self._stop("draft-options")
         draft_page.area.ensureWidgetVisible(draft_page.check)
@@ -198,14 +198,9 @@ class Tour:
         await space.new_jobs.begin()
         draft_page.drafts.choose_kind(Kind.EMBED)
         draft_page.drafts.use_example()
-        await self._unfolded("draft-vectors")
-
-    async def _unfolded(self, name: str) -> None:
-        """A draft whose finished parts, which fold to a line, are open."""
         await settled(self._stage)
-        for part in (self._space.draft_page.what, self._space.draft_page.data):
-            part.set_folded(False)
-        await self._stop(name)
+        draft_page.what.set_folded(False)
+        await self._stop("draft-vectors")
 
     async def jobs(self) -> None:
         """Jobs at work and in trouble."""
