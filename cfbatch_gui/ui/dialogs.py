@@ -60,6 +60,7 @@ class Dialog(QDialog):
         beside: Sequence[Item] = (),
     ) -> None:
         """Enter presses the last of `buttons`; without any, the one that closes the dialog."""
+        (buttons[-1] if buttons else self.close_button).setDefault(True)
         if buttons:
             self.close_button.setText(tr("Cancel"))
         above = [Label(heading, "part", wrap=True), *([Label(about, "quiet", wrap=True)] if about else [])]
@@ -67,8 +68,8 @@ class Dialog(QDialog):
         foot = row(*beside, None, self.close_button, *buttons, margins=(WIDE, 0, WIDE, LARGE))
         self._foot = boxed(foot)
         self.setLayout(column((Roomy(self._content), 1), self._foot, gap=0))
-        # Where no field is, Qt gives it the focus too: only now, as it is in the dialog.
-        (buttons[-1] if buttons else self.close_button).setDefault(True)
+        if not buttons:
+            self.close_button.setFocus()  # a button with the focus is pressed by Enter
 
     def fit(self) -> None:
         """Become as large as the content wants, never smaller than it was, and stay on the screen."""
@@ -116,8 +117,9 @@ class Question(Dialog):
         self.lay_out(title, *content, about=text, buttons=buttons)
         if close:
             self.close_button.setText(close)
-        if not isinstance(buttons[-1], PrimaryButton):
-            self.close_button.setDefault(True)
+        usual = buttons[-1] if isinstance(buttons[-1], PrimaryButton) else self.close_button
+        usual.setDefault(True)
+        usual.setFocus()
 
 
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False) -> bool:

@@ -173,7 +173,6 @@ class AboutDialog(Dialog):
             self.licences,
             beside=(self.copy_button, self._copied, None),
         )
-        self.close_button.setFocus()
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(diagnostics(self._program))

@@ -237,7 +237,9 @@ class Notices(QWidget):
 
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
-        if event.type() == QEvent.Type.LayoutRequest:  # a link was added, or the sentence changed
+        if event.type() == QEvent.Type.LayoutRequest and any(
+            bar.height() != max(bar.minimumHeight(), bar.heightForWidth(bar.width())) for bar in self._shown
+        ):  # a link was added, or the sentence changed; to place them asks for a layout again
             self.place()
         return handled
 

@@ -69,11 +69,9 @@ def leave(world: World, terminal: Terminal, out: Path) -> str:
     with world.clock.held():
         left = run(terminal, out, "--collect-in-account", "--leave")
         assert left.status == 9, left.err
-        assert "You may turn this computer off" in left.err
         assert terminal.run("resume", "--leave").status == 9, "nothing is there yet"
         (job,) = terminal.jobs()
-        shown = terminal.run("show", job["job"])
-        assert "at the service" in shown.out + shown.err
+        assert job["account"]["at_service"] > 0
     return str(job["job"])
 
 

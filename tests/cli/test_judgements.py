@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.system.paths import Paths
-from tests.cli.conftest import Run, keep_job
+from tests.cli.conftest import Codes, Run, keep_job
 from tests.core.results.folders import Pair
 
 
@@ -19,17 +19,14 @@ def _job(paths: Paths) -> None:
 def test_a_file_goes_into_a_book_and_out_again(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "qrels.txt"
     file.write_text("red 0 A 2\nred 0 Z 1\n", "utf-8")
-    assert run("judgements", "show")[2].startswith("There is no book of judgements yet.")
-    status, _, err = run("judgements", "import", file, "--book", "Support, 2026")
-    assert status == 0
-    assert "Read 2 judgements; 2 are new in “Support, 2026”." in err
+    assert run("judgements", "show", "--json")[1].split() == ["{", '"books":', "[]", "}"]
+    assert run("judgements", "import", file, "--book", "Support, 2026")[0] == 0
     found = json.loads(run("judgements", "import", file, "--book", "support, 2026", "--json")[1])
     assert found == {
         **{"book": "Support, 2026", "form": "trec", "read": 2, "added": 0},
         **{"matched": 0, "unmatched": 0, "conflicting": 0, "bad": 0},
     }
-    status, _, err = run("judgements", "export", tmp_path / "out.txt", "--format", "trec", "--book", "Support, 2026")
-    assert (status, "Wrote 2 judgements to" in err) == (0, True)
+    assert run("judgements", "export", tmp_path / "out.txt", "--format", "trec", "--book", "Support, 2026")[0] == 0
     assert (tmp_path / "out.txt").read_text("utf-8") == file.read_text("utf-8")
 
 
@@ -42,26 +39,18 @@ def test_the_tally_says_how_far_judges_agree(run: Run, tmp_path: Path) -> None:
         ]
         file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
         assert run("judgements", "import", file)[0] == 0
-    _, out, _ = run("judgements", "show", "--book", "my judgements")
-    assert "4 texts for 1 queries, by 2 judges" in out
-    assert "the same grade for 3 of 4 texts (75%)" in out
-    assert "1 disagreement, in the window" in out
+    assert "My judgements" in run("judgements", "show", "--book", "my judgements")[1]
     _, out, _ = run("judgements", "show", "--json")
     (found,) = json.loads(out)["books"]
     assert (found["tally"]["pairs"], found["disagreements"], found["between_judges"]["same"]) == (4, 1, 3)
-    assert "My judgements" in run("judgements", "show")[1]
 
 
-def test_bad_lines_stop_the_import_unless_they_may_be_left_out(run: Run, tmp_path: Path) -> None:
+def test_bad_lines_stop_the_import_unless_they_may_be_left_out(run: Run, codes: Codes, tmp_path: Path) -> None:
     file = tmp_path / "rated.csv"
     file.write_text("query,docid,rating\nred,A,2\nred,B,maybe\n", "utf-8")
-    status, _, err = run("judgements", "import", file)
-    assert status == 2
-    assert "1 line is no judgement (line 3: its grade “maybe” is no whole number). Nothing was imported." in err
-    assert run("judgements", "show")[2].startswith("There is no book")
-    status, _, err = run("judgements", "import", file, "--skip-bad")
-    assert status == 1
-    assert "1 line left out, which is no judgement." in err
+    assert run("judgements", "import", file)[0] == 2 and "n_lines_are_no_judgement_named" in codes()
+    assert json.loads(run("judgements", "show", "--json")[1]) == {"books": []}
+    assert run("judgements", "import", file, "--skip-bad")[0] == 1
     assert json.loads(run("judgements", "show", "--json")[1])["books"][0]["tally"]["pairs"] == 1
 
 
@@ -70,8 +59,7 @@ def test_words_become_grades_when_the_user_says_so(run: Run, paths: Paths) -> No
     keep_job(paths, "words", labelled, title="Words")
     status, out, err = run("judgements", "grades", "Words")
     assert (status, out) == (0, "")
-    assert "4 labels are no whole numbers" in err
-    assert "“cfbatch judgements grades JOB --accept” uses no = 0, yes = 1" in err
+    assert "“cfbatch judgements grades JOB --accept”" in err
     assert run("judgements", "grades", "Words", "--accept")[1].split() == ["0", "no", "1", "yes"]
     assert run("judgements", "grades", "Words", "--use", "yes=3,no=1")[1].split() == ["1", "no", "3", "yes"]
     assert run("judgements", "grades", "Words", "--accept")[0] == 2  # nothing is left to propose

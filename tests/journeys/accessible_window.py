@@ -152,6 +152,7 @@ async def main(bus: AccessibilityBus) -> None:
     theme.apply(app)
     with ThreadedService(root / "service").opened() as service:
         async with opened(root / "first", theme, credentials=Credentials(MemoryKeyring(), {})) as stage:
+            stage.program.change_settings(for_developers=True)
             heard = await Heard.begin(stage, bus)
             await first_start(stage, heard)
         past = Past(root / "past", service)

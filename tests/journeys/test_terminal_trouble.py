@@ -110,7 +110,6 @@ def test_ctrl_c_before_anything_was_sent_leaves_nothing(terminal: Terminal, tmp_
         csv.writer(stream).writerows([("id", "text"), *((number, f"text {number}") for number in range(400_000))])
     ended = terminal.run_until("Connection:", signal.SIGINT, "run", texts, "--embed", "--connection", "practice")
     assert ended.status == 130
-    assert "Stopped. Nothing was sent." in ended.err
     assert terminal.jobs() == []
 
 

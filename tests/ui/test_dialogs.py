@@ -46,6 +46,7 @@ async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothi
     await until(lambda: ticks > before + 3)
     buttons = {button.text(): button for button in box.findChildren(QPushButton)}
     assert list(buttons) == ["Cancel", "Delete"] and buttons["Cancel"].isDefault()
+    assert box.focusWidget() is buttons["Cancel"]
     if words:
         QTest.mouseClick(buttons[words], Qt.MouseButton.LeftButton)
     else:

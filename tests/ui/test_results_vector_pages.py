@@ -124,9 +124,9 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     drag(page.dots, *corners, box.topLeft() + QPoint(0, 1))
     assert page.list.title.whole_text() == "80 texts · Lasso"
     assert not page.lasso_button.isChecked()
-    table = await pages.open("vectors")
-    page.rows_wanted.emit((3, 9), "Lasso")
+    page.rows_wanted.emit(pages.job, (3, 9), "Lasso")  # before the table was ever shown
     assert pages.wanted == ["vectors"]
+    table = await pages.open("vectors")
     assert table.list.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
     assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]

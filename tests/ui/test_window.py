@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QTextDocument
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSplitter, QWidget
@@ -158,6 +158,33 @@ def test_an_error_about_the_connection_leads_there(qtbot: Any, window: MainWindo
     qtbot.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
     assert wanted.count() == 1
     assert window.notices.texts() == []
+
+
+async def test_a_notice_that_is_shown_lets_the_window_rest(window: MainWindow, until: Until) -> None:
+    window.notices.show_notice(
+        "What happened is said in many words. " * 6, "attention", button="Undo", on_button=lambda: None
+    )
+    (bar,) = window.notices.bars()
+    await until(lambda: bar.height() == bar.heightForWidth(bar.width()) and bar.height() > bar.minimumHeight())
+    for _ in range(20):
+        QCoreApplication.sendPostedEvents()
+    requests = Requests(window.notices)
+    for _ in range(20):
+        QCoreApplication.sendPostedEvents()
+    assert requests.count == 0
+
+
+class Requests(QObject):
+    """Counts how often a widget is asked to lay itself out."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
 
 
 def test_a_notice_fades_once_it_could_be_read_and_stays_in_the_list(qtbot: Any) -> None:

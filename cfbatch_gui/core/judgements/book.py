@@ -129,7 +129,7 @@ class Book:
             self._database = connect_durably(path, read_only=read_only)
             try:
                 check_tables(self._database)
-                name, scale = self._database.execute("SELECT name, scale FROM book").fetchone()
+                name, scale = self._database.execute("SELECT name, scale FROM book").fetchone() or ("", "")
                 self.name: str = name
                 self.scale: Scale = decoded(scale)
                 counted = self._database.execute("SELECT count(*) FROM judgements")
@@ -228,7 +228,7 @@ def _judgement(query: Subject, document: Subject, row: Sequence[Any]) -> Judgeme
 def _translating(path: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
+    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         is_malformed = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or "no such" in str(error)
         if isinstance(error, sqlite3.OperationalError) and not is_malformed:  # the disk is full, or the file in use

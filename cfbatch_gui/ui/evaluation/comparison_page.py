@@ -25,7 +25,7 @@ from cfbatch_gui.core.evaluation.comparison import (
     write_texts,
 )
 from cfbatch_gui.core.evaluation.joining import RunText, comparable_jobs, read_runs
-from cfbatch_gui.core.evaluation.judged import BookGrades, answers
+from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -211,7 +211,7 @@ class ComparisonPage(ResultsPage[Compared]):
     def _show_other(self) -> None:
         if (compared := self.compared) is not None:
             other = self.others.currentData()
-            self.answer.show_comparison(compared, other)
+            self.answer.show_evaluation(compared.evaluation)
             self.scores.show_scores(compared.comparison, other)
             self.queries.show_moves(compared, other)
             self.show_foot()
@@ -315,8 +315,6 @@ class AnswerTab(QWidget):
     def __init__(self, page: ComparisonPage) -> None:
         super().__init__()
         self._page = page
-        self._compared: Compared | None = None
-        self._other = 1
         self.headline, self.sentence = widgets.Label("", "part", wrap=True), widgets.Label("", wrap=True)
         self.headline.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.found: Paired | None = None
@@ -354,9 +352,7 @@ class AnswerTab(QWidget):
         above = widgets.column(self.warning, answer, self._chart_card, gap=MEDIUM, margins=_PAGE)
         return widgets.boxed(widgets.column(above, (self.table, 1), gap=0))
 
-    def show_comparison(self, compared: Compared, other: int) -> None:
-        self._compared, self._other = compared, other
-        evaluation = compared.evaluation
+    def show_evaluation(self, evaluation: Evaluation | None) -> None:
         if evaluation is None:
             question = tr(
                 "Which of these rankings is better? Nobody has judged their texts yet. Judge the first few of each: one"
@@ -370,24 +366,26 @@ class AnswerTab(QWidget):
         self._page.tasks.start("answer", self._answer())
 
     async def _answer(self) -> None:
-        compared, other, metric = self._compared, self._other, self.measures.value
+        compared, other, metric = self._page.compared, self._page.others.currentData(), self.measures.value
         if compared is None or (evaluation := compared.evaluation) is None:
             return
         with self._page.waiting(tr("Comparing…")):
             found = await in_thread(answers, evaluation, metric)
             changes = await in_thread(query_changes, compared.comparison, evaluation, other, metric)
         self._page.show_foot()
-        self._show(found[other - 1], changes, metric, several=len(found) > 1)
-
-    def _show(self, found: Paired, changes: Sequence[QueryChange], metric: str, *, several: bool) -> None:
-        self.found, job = found, quality.letter(self._other)
         for label, words in zip(
-            (self.headline, self.sentence, self._more), quality.answer_words(found, job, metric), strict=True
+            (self.headline, self.sentence, self._more),
+            quality.answer_words(found[other - 1], quality.letter(other), metric),
+            strict=True,
         ):
             label.setText(words)
             label.setVisible(bool(words))
+        self._known.setText(quality.how_it_is_known(found[other - 1], several=len(found) > 1))
+        self._show(found[other - 1], changes, quality.letter(other))
+
+    def _show(self, found: Paired, changes: Sequence[QueryChange], job: str) -> None:
+        self.found = found
         self._how.setVisible(found.low is not None and bool(found.better or found.worse))
-        self._known.setText(quality.how_it_is_known(found, several=several))
         self._chart_title.setText(tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
         self._better.setText(tr("{job} better").format(job=job))
         self._worse.setText(tr("{job} worse").format(job=job))
@@ -455,6 +453,7 @@ class ScoresTab(QWidget):
         self.pictures = PictureButtons(self.chart, page.notices, page.tasks, folder)
         self._about = widgets.IconLine("", wrap=True)
         head = widgets.row((self._about, 1), self.pictures, gap=LARGE)
+        head.setAlignment(self._about, Qt.AlignmentFlag.AlignVCenter)
         self.setLayout(widgets.column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
 
     def show_scores(self, comparison: Comparison, other: int) -> None:

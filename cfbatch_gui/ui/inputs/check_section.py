@@ -60,7 +60,7 @@ class ProblemBars(QWidget):
         self._drafts, self._reveal = drafts, reveal
         self._wanted: list[_Bar] = []
         self.view = ProblemsView()
-        self.bars: list[widgets.NoticeBar] = []
+        self.bars: dict[str, widgets.NoticeBar] = {}  # by the kind of problem
         self._lines = widgets.column()
         self.save_all = widgets.LinkButton("", on_click=drafts.save_problems)
         self.notes = widgets.Saying("info")
@@ -84,15 +84,15 @@ class ProblemBars(QWidget):
         self.setVisible(bool(self.notes.text() or self.bars))
 
     def _renew(self) -> None:
-        had_focus = any(link.hasFocus() for bar in self.bars for link in bar.links())
-        for bar in self.bars:
+        had_focus = any(link.hasFocus() for bar in self.bars.values() for link in bar.links())
+        for bar in self.bars.values():
             self._lines.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
-        self.bars = [self._bar(*each) for each in self._wanted]
-        for bar in self.bars:
+        self.bars = {each[0]: self._bar(*each) for each in self._wanted}
+        for bar in self.bars.values():
             self._lines.addWidget(bar)
-        links = [link for bar in self.bars for link in bar.links()]
+        links = [link for bar in self.bars.values() for link in bar.links()]
         follow_in_tab_order(self, *links, self.save_all)
         if had_focus and links:
             links[0].setFocus()

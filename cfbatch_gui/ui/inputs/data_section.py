@@ -319,11 +319,11 @@ class FilePart(QWidget):
         patterns = {codec: self.tr("{encoding} – likely too") for codec in source.other_encodings}
         if source.is_encoding_guessed:
             patterns[present.codec] = self.tr("{encoding} – our guess")
-        menu = QMenu(self)
+        menu, as_it_is = QMenu(self), examples.get(present.codec, "")
         for codec in dict.fromkeys((present.codec, *source.other_encodings, *titles)):
             title = said(titles.get(codec, shown_name(codec)))
             words = patterns.get(codec, "{encoding}").format(encoding=title)
-            example = one_line(examples.get(codec, ""), _LONGEST_EXAMPLE).replace("&", "&&")
+            example = one_line(examples.get(codec, as_it_is), _LONGEST_EXAMPLE).replace("&", "&&")
             read = partial(self._reread, encoding=codec, is_encoding_guessed=False, other_encodings=())
             add_action(menu, f"{words}\t{example}", read, checked=codec == present.codec).setData(codec)
         pop_up(menu, self.encoding)

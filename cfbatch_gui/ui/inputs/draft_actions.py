@@ -213,31 +213,30 @@ class DraftActions(Drafts):
 
     # Recipes
 
+    async def _ask_for_name(self, title: str, text: str, accept: str) -> str:
+        named = await dialogs.ask_text(self.page, title, self.tr("Name of the recipe"), text=text, accept=accept)
+        return (named or "").strip()
+
     @task("recipe")
     async def save_recipe(self, job_id: str) -> None:
-        if (recipe := self.state(job_id).recipe) is None:
+        recipe = self.state(job_id).recipe
+        name = await self._ask_for_name(self.tr("Save as a recipe"), self.job(job_id).name, self.tr("Save"))
+        if recipe is None or not name:
             return
-        title, label = self.tr("Save as a recipe"), self.tr("Name of the recipe")
-        name = await dialogs.ask_text(self.page, title, label, text=self.job(job_id).name, accept=self.tr("Save"))
-        if not name or not name.strip():
-            return
-        named = replace(recipe, name=name.strip())
-        if self._has_recipe(named.name):
-            text = self.tr("There is a recipe “{name}” already. Replace it?").format(name=named.name)
+        if self._has_recipe(name):
+            text = self.tr("There is a recipe “{name}” already. Replace it?").format(name=name)
             if not await dialogs.ask(self.page, self.tr("Replace the recipe?"), text, accept=self.tr("Replace")):
                 return
-        await self.program.store.on_disk(self.program.recipes.save, named)
+        await self.program.store.on_disk(self.program.recipes.save, replace(recipe, name=name))
         said = self.tr("Saved the recipe “{name}”. It stands under Recipes for files with these columns.")
-        self.notices.show_notice(said.format(name=named.name), "done")
+        self.notices.show_notice(said.format(name=name), "done")
 
     def _has_recipe(self, name: str) -> bool:
         return any(each.name.casefold() == name.casefold() for each in self.program.recipes.recipes())
 
     @task("recipe")
     async def rename_recipe(self, _: str, name: str) -> None:
-        title, label = self.tr("Rename the recipe"), self.tr("Name of the recipe")
-        new = await dialogs.ask_text(self.page, title, label, text=name, accept=self.tr("Rename"))
-        if new and new.strip() and new.strip() != name:
+        if new := await self._ask_for_name(self.tr("Rename the recipe"), name, self.tr("Rename")):
             await self.program.store.on_disk(self.program.recipes.rename, name, new)
 
     @task("recipe")

@@ -27,7 +27,7 @@ from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
 from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
 from cfbatch_gui.words.states import state_words
 
-_BESIDE_PREVIEW = 540  # pixels of the page that its other parts have
+_BESIDE_PREVIEW = 530  # pixels of the page that its other parts have
 
 
 class DraftPage(QWidget):

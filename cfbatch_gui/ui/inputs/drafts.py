@@ -54,15 +54,11 @@ DEFAULT_OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """`options` holds what the user has set, `guesses` a mapping for each kind, and by None the likely one.
-
-    Files with an equal `seen_as` are of the same kind.
-    """
+    """`options` holds what the user has set. Files with an equal `seen_as` are of the same kind."""
 
     source: Source
     sample: tuple[Row, ...]
     options: ReadOptions
-    guesses: dict[Kind | None, Mapping]
     seen_as: FileKind
 
     def with_doubtful(self, *, sent: bool) -> "OpenFile":
@@ -157,8 +153,11 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
     """Recognise a file and read its first rows; it may read all of a text file. Raises InputError, UsageError."""
     source = open_source(path, options)
     sample = preview(source, PREVIEW_ROWS)
-    guesses = {kind: suggest_mapping(source, kind, sample) for kind in (*Kind, None)}
-    return OpenFile(source, sample, options, guesses, FileKind.of(source))
+    return OpenFile(source, sample, options, FileKind.of(source))
+
+
+def opened_with(options: ReadOptions, file: OpenFile) -> OpenFile:
+    return replace(open_file(file.path, options), seen_as=file.seen_as)
 
 
 def readings(source: Source) -> tuple[Reading, ...]:
@@ -169,10 +168,11 @@ def readings(source: Source) -> tuple[Reading, ...]:
 
 
 def guessed(files: Files, kind: Kind | None = None) -> Mapping:
+    """The mapping that is suggested; without `kind` of the likely one."""
     file, *others = files
     for second in others:
         return suggest_mapping(file.source, Kind.RANK, file.sample, second.source, second.sample)
-    return file.guesses[kind]
+    return suggest_mapping(file.source, kind, file.sample)
 
 
 def mapped(book: RecipeBook, files: Files, kind: Kind | None) -> tuple[Files, Mapping, bool]:
@@ -189,7 +189,7 @@ def read_by_recipe(recipe: Recipe, files: Files) -> tuple[Files, Mapping] | None
     options = recipe.options.encoded_as(file.options)
     if options != replace(file.options, sends_doubtful=False):  # read alike, the same rows are doubtful
         try:
-            file = replace(open_file(file.path, options), seen_as=file.seen_as)
+            file = opened_with(options, file)
         except UserError:
             return None
     files = (file, *others)
@@ -456,7 +456,7 @@ class Drafts(QObject):
     def remove_second(self) -> None:
         state = self.shown
         if state.file is not None:
-            self._use(self.current, state.files[:1], state.file.guesses[Kind.RANK])
+            self._use(self.current, state.files[:1], guessed(state.files[:1], Kind.RANK))
 
     @task("more")
     async def show_more(self, job_id: str, at: int) -> None:
@@ -470,15 +470,18 @@ class Drafts(QObject):
         self.change(job_id, opening=name)
         return self.tasks.start(f"open {job_id}", work)
 
-    async def _opened(self, job_id: str, path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
+    async def _opened(self, job_id: str, opening: Callable[[], OpenFile]) -> OpenFile:
         try:
-            return await asyncio.to_thread(open_file, path, options)
+            return await asyncio.to_thread(opening)
         except UserError:
             self.change(job_id, opening="")
             raise
 
     async def _take(self, job_id: str, wanted: Sequence[OpenFile | Path]) -> None:
-        files = tuple([each if isinstance(each, OpenFile) else await self._opened(job_id, each) for each in wanted])
+        files: Files = ()
+        for each in wanted:
+            file = each if isinstance(each, OpenFile) else await self._opened(job_id, partial(open_file, each))
+            files = (*files, file)
         before, name = self.state(job_id), self.job(job_id).name
         kind = Kind.RANK if len(files) > 1 else before.kind if before.is_chosen else None
         files, mapping, as_before = await asyncio.to_thread(mapped, self.program.recipes, files, kind)
@@ -517,7 +520,7 @@ class Drafts(QObject):
         self.notices.show_notice(self.tr("What was read before is kept in “{name}”.").format(name=name))
 
     async def _take_again(self, job_id: str, file: OpenFile, options: ReadOptions) -> None:
-        again = replace(await self._opened(job_id, file.path, options), seen_as=file.seen_as)
+        again = await self._opened(job_id, partial(opened_with, options, file))
         state = self.state(job_id)
         files = tuple(again if each.path == file.path else each for each in state.files)
         mapping = state.mapping
@@ -552,7 +555,7 @@ class Drafts(QObject):
             files = (files[0].with_doubtful(sent=False), *files[1:])  # other rows than those that the user has seen
         state = replace(state, files=files)
         if state.incomplete:  # the file has other columns than before
-            state = replace(state, files=files[:1], mapping=files[0].guesses[draft.mapping.kind])
+            state = replace(state, files=files[:1], mapping=guessed(files[:1], draft.mapping.kind))
         # No hash is stored of a second file or a folder: they are read again, and so is a first file that has changed.
         is_read = len(files) == 1 and is_same_file and folder.data.exists()
         self.read(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
@@ -570,8 +573,8 @@ class Drafts(QObject):
             self.change(self.current, kind=kind, is_chosen=True)
             self.change_job(kind=kind)
         else:
-            mapping = state.file.guesses[kind]
             files = state.files[:1]
+            mapping = guessed(files, kind)
             self._choose(self.current, kind=kind, is_chosen=True, files=files, mapping=mapping, is_read=False)
 
     def choose_role(self, column: int, role: Role, *, second: bool = False) -> None:
@@ -624,12 +627,7 @@ class Drafts(QObject):
 
     async def _take_unknown(self, job_id: str, files: Files) -> None:
         await asyncio.to_thread(self.program.recipes.remember, *_seen_as(files), None)
-        file, *second = files
-        options = DEFAULT_OPTIONS.encoded_as(file.options)  # the encoding is the file's own
-        if file.options != options:
-            file = replace(await asyncio.to_thread(open_file, file.path, options), seen_as=file.seen_as)
-        files = (file, *second)
-        self._use(job_id, files, await asyncio.to_thread(guessed, files))
+        await self._take(job_id, [each.path for each in files])
 
     def _choose(self, job_id: str, **changes: Any) -> None:
         self.read(job_id, replace(self.state(job_id), **changes))

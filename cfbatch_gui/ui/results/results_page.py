@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
@@ -265,10 +266,7 @@ def original_columns(
 ) -> Iterator[Column[Any]]:
     """A hidden column for each of the user's own."""
     for index, name in enumerate(names):
-
-        def cell(row: Any, index: int = index) -> str | None:
-            return cells(row)[index] if cells(row) else None
-
+        cell = partial(lambda index, row: cells(row)[index] if cells(row) else None, index)
         yield Column(name, cell, width=width, hidden=True)
 
 
@@ -302,10 +300,10 @@ class VectorsRead:
 
 class VectorPage(ResultsPage[VectorsRead]):
     """`arrived` is called with vectors that can be shown, and again when more have come; the page then shows its
-    content. `rows_wanted` brings item numbers to be shown in the table, and what they are called there.
+    content. `rows_wanted` brings the job, item numbers to be shown in its table, and what they are called there.
     """
 
-    rows_wanted = Signal(object, str)
+    rows_wanted = Signal(object, object, str)
     vectors_read: VectorsRead | None = None
 
     # For the pages
@@ -475,7 +473,7 @@ class TextList(QWidget):
         self.picked.emit(text.item_no)
 
     def _show_in_table(self) -> None:
-        self._page.rows_wanted.emit(self.all_items(), self.name)
+        self._page.rows_wanted.emit(self._page.job, self.all_items(), self.name)
 
 
 def below(*parts: QWidget | QLayout) -> QWidget:

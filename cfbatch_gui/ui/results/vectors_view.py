@@ -60,6 +60,7 @@ class VectorsView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "waypoints")
         self._chosen = 0  # its item number
+        self._wanted: tuple[Job, Sequence[int], str] | None = None  # what is to be shown once its job is read
         self.count = Label("", "quiet")
         self.all_link = LinkButton(tr("Show all"), "x", self.show_all)
         self.all_link.hide()
@@ -73,15 +74,20 @@ class VectorsView(VectorPage):
         self.find_field = self.add_search(tr("Find in texts and ids"), self.list.table, self.list.panel)
         self.lay_out(self.list, Flow(self.find_field, self.count, self.all_link, None, ColumnsButton(self.list.table)))
 
-    def show_items(self, items: Sequence[int], name: str) -> None:
-        """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
+    def show_items(self, job: Job, items: Sequence[int], name: str) -> None:
+        """Show these texts of a job alone, in this order; `name` says what chose them. A search, or “Show all”, ends
+        it.
+        """
+        if self.vectors_read is None or job.id != self.job.id:
+            self._wanted = (job, items, name)
+            return
         self.find_field.reset()
         self.tasks.cancel("find")
         self._show(items, name)
         self.list.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
 
     def show_all(self) -> None:
-        self.show_items(self._all(), "")
+        self.show_items(self.job, self._all(), "")
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         shown, found = self.list, self.list.name or worded("“{text}”", text=self.find_field.text())
@@ -105,6 +111,9 @@ class VectorsView(VectorPage):
             self.list.show_columns(columns)
         self._show(self._all() if isinstance(self.list.items, range) else self.list.items, self.list.name)
         self.stack.show_content()
+        if self._wanted is not None and self._wanted[0].id == self.job.id:
+            wanted, self._wanted = self._wanted, None
+            self.show_items(*wanted)
         self.tasks.start("check", self._check())
 
     def _all(self) -> range:
@@ -536,7 +545,7 @@ class DuplicatesView(VectorPage):
     def _show_in_table(self) -> None:
         if self.found is not None:
             going = self.found.item_numbers[self.found.stays != self.found.item_numbers]
-            self.rows_wanted.emit(tuple(going.tolist()), tr("Near duplicates that go"))
+            self.rows_wanted.emit(self.job, tuple(going.tolist()), tr("Near duplicates that go"))
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:

@@ -163,10 +163,9 @@ class ResultViews:
         view: RankingView | None = self.pages["ranking"].made()
         return view.limits() if view is not None else None
 
-    def _show_rows(self, items: object, name: str) -> None:
-        if isinstance(items, tuple):
-            self._workspace.job_page.tabs.choose("vectors")
-            self.pages["vectors"].view.show_items(items, name)
+    def _show_rows(self, job: Job, items: tuple[int, ...], name: str) -> None:
+        self._workspace.job_page.tabs.choose("vectors")
+        self.pages["vectors"].view.show_items(job, items, name)
 
     def _show_similar(self, item_no: int) -> None:
         job = self.pages["vectors"].view.job

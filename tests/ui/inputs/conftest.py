@@ -111,6 +111,21 @@ class DraftDriver:
         found = self.state.preflight
         return (found.queries, found.texts) if found is not None else (0, 0)
 
+    def problems(self) -> dict[str, int]:
+        """How many rows of each kind the bars tell of."""
+        found = self.state.preflight
+        return {each.kind: each.count for each in found.problems} if found is not None else {}
+
+    def press(self, kind: str, link: int) -> None:
+        """Click a link of the bar of these problems."""
+        self.click(self.page.check.problem_bars.bars[kind].links()[link])
+
+    def start_again(self) -> None:
+        """Show the draft as after a new start of the program."""
+        job = self.job
+        self.page.drafts.forget(job.id)
+        self.page.show_job(job)
+
     def notes(self) -> str:
         return self.page.check.problem_bars.notes.text()
 

@@ -6,12 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.inputs import encodings
-from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.inputs.readers import decoded_text
-from cfbatch_gui.core.inputs.recognise import recogniser
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.inputs.check_section import CUT
 from tests.ui.conftest import Until
 from tests.ui.connections import choose_path
 from tests.ui.inputs.conftest import DraftDriver
@@ -45,20 +43,6 @@ async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(
     assert cell(driver, 0, 1).startswith("Ьber") and driver.counts() == (2, 2)
 
 
-async def test_what_is_not_utf8_far_down_is_asked_about(
-    driver: DraftDriver, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "large.csv"
-    monkeypatch.setattr(recogniser, "MOST_CHECKED", 60_000)
-    monkeypatch.setattr(encodings, "_PIECE", 40_000)
-    monkeypatch.setattr(decoded_text, "PIECE", 16_384)
-    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 15_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
-    driver.begin(path, kind=Kind.EMBED)
-    await until(lambda: len(driver.notices.texts()) == 1)
-    assert driver.notices.texts()[0].startswith("large.csv is not UTF-8 as it begins, but perhaps Windows-1252.")
-    assert driver.page.data.first.encoding.text() == "UTF-8"
-
-
 async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
 ) -> None:
@@ -78,13 +62,8 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
 ) -> None:
     await driver.open(questions, until)
-    bars = driver.page.check.problem_bars.bars
-    assert sorted(bar.text() for bar in bars) == [
-        "1 row has no candidate and will be left out.",
-        "1 row has no query and will be left out.",
-    ]
-    bar = next(bar for bar in bars if "no candidate" in bar.text())
-    show, save = bar.links()
+    assert driver.problems() == {ProblemKind.EMPTY_CONTEXT: 1, ProblemKind.EMPTY_QUERY: 1}
+    show, save = driver.page.check.problem_bars.bars[ProblemKind.EMPTY_CONTEXT].links()
     driver.click(show)
     view = driver.page.check.problems
     await until(view.isVisible)
@@ -142,26 +121,21 @@ async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, t
     path = tmp_path / "long.csv"
     path.write_text(f"id,text\n1,short\n2,{'word ' * 12_000}\n")
     await driver.open(path, until)
-    (bar,) = driver.page.check.problem_bars.bars
-    assert bar.text().startswith("1 text may be longer than the model reads (8,192 tokens).")
-    show, _, leave_out = bar.links()
-    driver.click(show)
+    driver.press(CUT, 0)
     view = driver.page.check.problems
     await until(view.isVisible)
     assert [(row.row, row.reason) for row in view.found.rows] == [
         (3, "15,000 to 20,002 tokens; the model reads 8,192.")
     ]
-    driver.click(leave_out)
-    await until(lambda: driver.is_ready() and driver.counts()[1] == 1)
-    (bar,) = driver.page.check.problem_bars.bars
-    assert bar.text() == "1 text is too long for the model and will be left out."
-    assert not view.isVisible()
-    driver.click(bar.links()[1])
+    driver.press(CUT, 2)
+    await until(lambda: driver.is_ready() and driver.problems() == {ProblemKind.TOO_LONG: 1})
+    assert driver.counts()[1] == 1 and not view.isVisible()
+    driver.press(ProblemKind.TOO_LONG, 1)
     await until(lambda: driver.is_ready() and driver.counts()[1] == 2)
     assert driver.job.options.truncate_inputs
-    driver.click(driver.page.check.problem_bars.bars[0].links()[1])
+    driver.press(CUT, 1)
     await until(lambda: driver.is_ready() and driver.counts()[1] == 4)
-    assert driver.page.check.problem_bars.bars == []
+    assert not driver.page.check.problem_bars.bars
     assert driver.page.data.split.isVisible() and driver.page.data.split.tokens.value() == 7_680
 
 
@@ -173,14 +147,12 @@ async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
     await until(driver.is_ready)
     job, counts = driver.job, driver.counts()
     rows = problems(program.folder(job.id))
-    driver.page.drafts.forget(job.id)  # as after a new start
-    driver.page.show_job(job)
+    driver.start_again()
     assert not driver.is_ready()
     await until(driver.is_ready)
     assert driver.counts() == counts and driver.page.data.first.table.role_of(3) is Role.KEEP
     questions.unlink()
-    driver.page.drafts.forget(job.id)
-    driver.page.show_job(job)
+    driver.start_again()
     await until(driver.is_ready)
     assert "questions.csv" in driver.page.data.missing.text()
     assert driver.page.data.missing.text().endswith("What was read from it before can still be sent.")
@@ -216,8 +188,7 @@ async def test_a_file_that_takes_the_place_of_another_is_undone(
     assert driver.state.mapping == mapping and driver.job.source_name == questions.name
     job = driver.job
     questions.unlink()
-    driver.page.drafts.forget(job.id)  # as after a new start
-    driver.page.show_job(job)
+    driver.start_again()
     await until(driver.is_ready)
     driver.page.drafts.open_paths([many])
     await until(lambda: driver.is_ready() and driver.counts() == (200, 200))
@@ -236,11 +207,13 @@ async def test_a_close_guess_is_asked_about_before_sending(
     driver.choose_role(0, Role.TEXT)
     await until(driver.is_ready)
     send = driver.page.check.send_button
-    for _ in range(2):  # as often as it is not answered
-        driver.click(send)
-        await until(lambda: driver.notices.bars() and driver.is_ready())
-        (bar,) = driver.notices.bars()
-        assert driver.sent == [] and "É" in bar.text()
+    driver.click(send)
+    await until(driver.notices.bars)
+    driver.notices.dismiss(driver.notices.bars()[0])
+    driver.click(send)  # the question was not answered
+    await until(driver.notices.bars)
+    (bar,) = driver.notices.bars()
+    assert driver.sent == [] and "É" in bar.text()
     bar.links()[0].click()
     await choose_encoding(driver, codec, until, opens=False)
     await until(lambda: driver.is_ready() and driver.page.data.first.encoding.text() == name)

@@ -10,9 +10,9 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import JobState
 from tests.ui.conftest import Until
-from tests.ui.connections import answer_line, choose_path, entries
+from tests.ui.connections import answer_line, choose_path
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -108,28 +108,6 @@ async def test_cells_from_a_spreadsheet_are_pasted(driver: DraftDriver, until: U
     assert driver.page.data.first.name.whole_text() == "pasted.tsv"
     assert driver.counts() == (2, 2)
     assert Path(driver.job.source_path).parent == driver.program.folder(driver.job.id).path
-
-
-async def test_a_draft_is_renamed_duplicated_and_deleted_as_any_job(
-    driver: DraftDriver, questions: Path, until: Until
-) -> None:
-    job = driver.new_draft("Before")
-    driver.page.drafts.open_paths([questions])
-    await until(driver.is_ready)
-    more = entries(driver.page.header.more.menu())
-    more["Rename"].trigger()
-    await answer_line("  After ", until)
-    await until(lambda: driver.job.name == "After")
-
-    def copies() -> list[Job]:
-        return [each for each in driver.program.ledger.jobs() if each.id != job.id and each.texts == driver.job.texts]
-
-    more["Duplicate"].trigger()
-    await until(copies)
-    (copy,) = copies()
-    assert copy.name == "After, copy"
-    more["Delete"].trigger()
-    await until(lambda: [each.id for each in driver.program.ledger.jobs()] == [copy.id])
 
 
 def drop(driver: DraftDriver, paths: list[Path]) -> None:
