@@ -1,4 +1,4 @@
-"""Results written and read back, against the plainest ways of writing the same bytes."""
+"""Results written, against the plainest ways of writing the same bytes."""
 
 import csv
 import os

@@ -19,6 +19,7 @@ from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 from cfbatch_gui.words.figures import plural, usage_error
+from cfbatch_gui.words.languages import said
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
@@ -67,13 +68,13 @@ async def run(call: Call) -> int:
         options = replace(options, items=changed.items)
     _check_use(call, job.kind, [target for _, target in outputs])
     title = title_of(call.settings.connections, job.connection)
+    write = partial(export, folder, job, options=options, connection=title, say=said)
     with listing(call.paths.unfinished):
         for path, target in outputs:
             with removed_list(changed, path) if changed else nullcontext() as removed:
                 if changed is None or changed.items:
                     note = changed.note(removed) if changed else None
-                    write = partial(export, folder, job, path, target, options=options, note=note, connection=title)
-                    say_file(call.console, await asyncio.to_thread(write))
+                    say_file(call.console, await asyncio.to_thread(write, path, target, note=note))
             if changed and not changed.items:
                 call.console.tell("nothing_is_new_or_changed_path", path=path)
             if changed and removed:
@@ -95,7 +96,7 @@ def _outputs(call: Call, job: Job) -> list[tuple[Path, Target]]:
 def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:
     if call.columns is not None and not any(target.has_columns for target in targets):
         raise usage_error("columns_no_use_here_columns_format")
-    has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
+    has_limits = any(target.has_limits for target in targets)
     if (call.top_k is not None or call.threshold is not None) and not has_limits:
         raise usage_error("top_k_threshold_no_use_here")
     has_workbook = any(target.is_workbook for target in targets)

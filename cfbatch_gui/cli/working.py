@@ -178,7 +178,7 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
         console.tell("not_written_yet_paths", paths=", ".join(map(str, paths)))
     elif paths:
         for index, path in enumerate(paths, start=1):
-            file = export(folder, job, path, connection=program.address_book.title(job.connection))
+            file = export(folder, job, path, connection=program.address_book.title(job.connection), say=said)
             say_file(console, file)
             if written is not None:
                 written.append(file)

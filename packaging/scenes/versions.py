@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from PySide6.QtCore import Qt
+
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
@@ -89,6 +91,6 @@ async def second_push(stage: Stage, take: Take) -> None:
     await person.click("Send 200 vectors")
     await person.until_sees(f"10,080 of 10,080 are in “{INDEX}”")
     await person.type("A sentence to look for in the index", "a pan that lasts a lifetime")
-    await person.click("Search")
+    await person.press(Qt.Key.Key_Return)
     await person.until_sees("nearest by exact comparison")
     await take(stage, "vectorize")

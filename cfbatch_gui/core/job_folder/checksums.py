@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version, metadata_value, one_moment
 from cfbatch_gui.core.job_folder.vector_file import rows_apart
-from cfbatch_gui.core.messages import Message, enumerated, message
+from cfbatch_gui.core.messages import Message, message
 
 # An item as it is read with its score, or a part of one (then `query` is the part, `text` and `position` where it
 # begins and ends). -inf stands for no score, as an answer in JSON cannot hold an infinity; -1 for no batch and for no
@@ -221,19 +221,9 @@ def rows_of_items(database: sqlite3.Connection, items: Iterable[int]) -> list[in
     return [row for (row,) in found if row is not None]
 
 
-_MOST_NAMED = 8  # ranges of rows in a sentence
-
-
-def rows_in_words(rows: list[int], *, most: int = _MOST_NAMED) -> Message:
-    """ "row 3", "rows 3 to 7 and 12". Of more than `most` ranges only the first is named."""
+def rows_in_words(rows: list[int]) -> Message:
+    """ "row 3", "rows 3 to 7", "5 rows, from row 3 to row 12"; `rows` ascend."""
     if not rows:
         return message("some_rows")
-    starts = [rows[0], *(after for before, after in pairwise(rows) if after != before + 1)]
-    stops = [*(before for before, after in pairwise(rows) if after != before + 1), rows[-1]]
-    ranges = [
-        message("row_alone", row=start) if start == stop else message("first_last", first=start, last=stop)
-        for start, stop in zip(starts, stops, strict=True)
-    ]
-    if len(ranges) > most:
-        return message("n_rows_first_rows", n=len(rows), rows=ranges[0])
-    return message("rows_rows", n=len(rows), rows=enumerated(ranges))
+    follow = rows[-1] - rows[0] + 1 == len(rows)
+    return message("rows_that_follow" if follow else "rows_apart", n=len(rows), first=rows[0], last=rows[-1])

@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError, ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import (
-    check_stored,
-    checksums_of,
-    items_of_batches,
-    note_results,
-    noted_checksums,
-    rows_in_words,
-    rows_of_items,
-)
+from cfbatch_gui.core.job_folder import checksums
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import NOT_SENT, metadata_value, one_moment, transaction
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
@@ -232,8 +224,8 @@ class _Verifying:
             self._check_vector_file()
         has_taken = self._job.reused > 0
         numbers = [batch.number for batch in done] + [NOT_SENT] * has_taken
-        noted = noted_checksums(self._database)  # as they are before anything is mended
-        found = checksums_of(self._database, self._vectors(), numbers)
+        noted = checksums.noted_checksums(self._database)  # as they are before anything is mended
+        found = checksums.checksums_of(self._database, self._vectors(), numbers)
         for batch in done:
             if noted.get(batch.number) == found[batch.number]:
                 answer = _read_reply(self._folder, batch)
@@ -248,10 +240,10 @@ class _Verifying:
     def _add(self, damage: Damage, batch: int, outcome: Outcome, code: str, **parameters: object) -> None:
         """A finding; the rows of a batch are those of its items, except for what only its answer has lost."""
         whole = outcome is Outcome.WHOLE or damage is Damage.VECTOR_FILE
-        items = () if whole else items_of_batches(self._database, (batch,))
-        rows = rows_of_items(self._database, items)
+        items = () if whole else checksums.items_of_batches(self._database, (batch,))
+        rows = checksums.rows_of_items(self._database, items)
         # Texts that have names alone are counted in the order of the answers.
-        named = rows_in_words(sorted(items) if self._job.has_named_texts else rows, most=50)
+        named = checksums.rows_in_words(sorted(items) if self._job.has_named_texts else rows)
         words = message(code, number=batch, rows=named, ending=self._ending, **parameters)
         self.findings.append(Finding(damage, batch, tuple(rows), outcome, words))
 
@@ -319,7 +311,7 @@ def complete_results(folder: JobFolder, job: Job) -> None:
     """
     done = [batch for batch in job.batches if batch.state is BatchState.DONE]
     with folder.open(read_only=True) as database:
-        noted = noted_checksums(database)
+        noted = checksums.noted_checksums(database)
     for batch in done:
         if batch.number not in noted:
             with suppress(ReplyError), folder.open() as database, transaction(database):
@@ -327,14 +319,14 @@ def complete_results(folder: JobFolder, job: Job) -> None:
                 if isinstance(answer, Finished) and _is_as_sent(database, job, batch):
                     store(database, folder, job.kind, batch.number, answer)
                     _log.warning("job %s: batch %d was put back from its answer", job.id, batch.number)
-    check_stored(folder, job.stored_batches)
+    checksums.check_stored(folder, job.stored_batches)
 
 
 def _forget_results(database: sqlite3.Connection, batch: int, *, is_failed: bool) -> int:
     """Take out the results of a batch, whose requests then wait or have failed; returns how many requests had some. The
     caller commits.
     """
-    items = str(items_of_batches(database, (batch,)))
+    items = str(checksums.items_of_batches(database, (batch,)))
     database.execute("UPDATE items SET score = NULL WHERE item_no IN (SELECT value FROM json_each(?))", (items,))
     of_batch = "request_no IN (SELECT request_no FROM requests WHERE batch = ?)"
     database.execute(f"UPDATE parts SET score = NULL WHERE {of_batch}", (batch,))  # noqa: S608 - a constant
@@ -344,5 +336,5 @@ def _forget_results(database: sqlite3.Connection, batch: int, *, is_failed: bool
         "UPDATE requests SET state = ?, error = ? WHERE batch = ? AND state <> ?", (state, error, batch, others)
     )
     if changed.rowcount:  # else nothing of the batch is here
-        note_results(database, batch)
+        checksums.note_results(database, batch)
     return changed.rowcount

@@ -75,6 +75,7 @@ class ResultsPage(ResultView, Generic[T]):
         """`above` the content are its fields, below it the foot; `side` is left free beside the content, in pixels."""
         fields = [column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL))] if above is not None else []
         foot = row((self.foot, 1), self.stop_link, *beside_foot, margins=(WIDE, SMALL, MEDIUM, MEDIUM))
+        foot.setAlignment(self.foot, Qt.AlignmentFlag.AlignVCenter)  # as high as its words
         self.stack.addWidget(boxed(column(content, margins=(0, 0, side, 0))))
         self._around = boxed(column(*fields, gap=0)), boxed(column(line(), foot, gap=0))
         self.setLayout(column(self._around[0], (self.stack, 1), self.progress, self._around[1], gap=0))

@@ -63,12 +63,7 @@ def test_data_is_written_as_durably_as_the_ledger(database: sqlite3.Connection) 
 
 @pytest.mark.parametrize(
     ("rows", "words"),
-    [
-        ([], "some rows"),
-        ([3], "row 3"),
-        ([3, 4, 5, 9, 1_200], "rows 3 to 5, 9 and 1,200"),
-        (list(range(1, 40, 2)), "20 rows, the first 1"),
-    ],
+    [([], "some rows"), ([3], "row 3"), ([3, 4, 5], "rows 3 to 5"), ([3, 9, 12], "3 rows, from row 3 to row 12")],
 )
 def test_rows_in_words(rows: list[int], words: str) -> None:
     assert rows_in_words(rows) == words

@@ -21,7 +21,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.results import outcomes
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
 from cfbatch_gui.core.results.exports.base import (
     PART,
     REQUEST_ID,
@@ -223,6 +223,11 @@ def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:
 
 
 BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
+_IDS_AT_ONCE = 50_000
+_IDS = """
+SELECT t.row, iif(?, t.text_id, t.row) FROM items i JOIN texts t USING(text_no)
+WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
+"""
 
 
 class VectorRows(_Rows):
@@ -288,18 +293,27 @@ class VectorRows(_Rows):
         return tuple(cells[index] for index in self._indices)
 
     def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
-        """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK.
-
-        Raises ExportError for a vector that is not finite.
-        """
-        for start, there, vectors in self._embeddings.vector_blocks(self._present, BLOCK):
+        """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK."""
+        for start, there, vectors in self.vector_blocks(BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
-            texts = [page[index] for index in there]
+            yield [page[index] for index in there], vectors
+
+    def vector_blocks(self, size: int) -> Iterator[VectorBlock]:
+        """The vectors of so many texts at a time. Raises ExportError for one that is not finite."""
+        for start, there, vectors in self._embeddings.vector_blocks(self._present, size):
             wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
             if len(wrong):
-                raise ExportError(message("vector_row_row_holds_value_is", row=texts[wrong[0]].row))
-            yield texts, vectors
-            self._steps.wrote(len(texts))
+                (text,) = self._embeddings.texts([start + int(there[wrong[0]]) + 1])
+                raise ExportError(message("vector_row_row_holds_value_is", row=text.row))
+            yield start, there, vectors
+            self._steps.wrote(len(vectors))
+
+    def ids(self) -> Iterator[tuple[int, str | int]]:
+        """The row of each text that has a vector, and its id, read without the texts."""
+        for start in range(0, len(self._present), _IDS_AT_ONCE):
+            with self._folder.open(read_only=True) as database:
+                found = database.execute(_IDS, (self._embeddings.has_ids, start + 1, start + _IDS_AT_ONCE)).fetchall()
+            yield from compress(found, self._present[start : start + _IDS_AT_ONCE].tolist())
 
     def lines(self, *, has_numbers: bool = True) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
         """`blocks`, each vector as in `vector_texts`, or as an empty one."""
