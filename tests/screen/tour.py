@@ -177,6 +177,9 @@ class Tour:
         await self._stop("draft-empty")
         space.draft_page.drafts.use_example()
         await self._stop("draft")
+        draft_page.what.set_folded(False)
+        draft_page.data.set_folded(False)
+        await self._stop("draft-unfolded")
         draft_page.check.options_button.setChecked(True)
         await self._stop("draft-options")
         draft_page.area.ensureWidgetVisible(draft_page.check)
@@ -198,6 +201,8 @@ class Tour:
         await space.new_jobs.begin()
         draft_page.drafts.choose_kind(Kind.EMBED)
         draft_page.drafts.use_example()
+        await settled(self._stage)
+        draft_page.what.set_folded(False)
         await self._stop("draft-vectors")
 
     async def jobs(self) -> None:
