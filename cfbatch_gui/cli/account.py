@@ -105,11 +105,11 @@ async def _clear(work: Work) -> None:
         raise usage_error("job_id_is_not_finished_copies", id=job.id)
     if job.taken_over:
         raise usage_error("job_id_was_sent_another_computer", id=job.id)
-    words = tr("Your account has no copies of job {id}.")
     if has_copies(job):
         await work.program.runner.account.clear(job.id, at_once=True)
-        words = tr("Deleted your account's copies of job {id}. Its results are here.")
-    work.console.say(words, id=job.id)
+        work.console.tell("deleted_your_account_copies_job", id=job.id)
+    else:
+        work.console.tell("your_account_has_no_copies", id=job.id)
 
 
 async def _found(work: Work) -> tuple[str, AccountJob]:

@@ -49,8 +49,7 @@ async def run(call: Call) -> int:
 async def _attached(work: Work, pasted: str, outputs: Sequence[Path]) -> Job:
     connection = await working.usable_connection(work, work.connection)
     inputs = await asyncio.to_thread(reading.open_sent, work)
-    for sentence in inputs.guesses() if inputs else ():
-        work.console.say(sentence)
+    work.console.say(*(inputs.guesses() if inputs else ()))
     model, name = work.model or work.program.settings.model, (work.name or "").strip()
     job = await work.program.elsewhere.attach(connection, pasted, usual_model=model, name=name, inputs=inputs)
     working.remember(work.program.folder(job.id), outputs)

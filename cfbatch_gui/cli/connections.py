@@ -288,14 +288,12 @@ async def _probe(call: Call) -> ExitStatus:
         )
         if not agreed(console, is_practice or call.yes):
             return ExitStatus.FAILED
-        result = await program.connections.probe(
-            found, plan, show=lambda sentence: console.say(said(sentence)), wait_seconds=call.wait
-        )
+        result = await program.connections.probe(found, plan, show=console.say, wait_seconds=call.wait)
     if report is not None:
         text = probe.json_report(result) if report.suffix.lower() == ".json" else probe.text_report(result)
         write_atomically(report, text.encode())
         console.tell("wrote_report_path_look_before_you", path=report)
-    console.say(said(probe.counts_sentence(result.findings)))
+    console.say(probe.counts_sentence(result.findings))
     console.print_result((probe.json_report(result) if call.json else probe.text_report(result)).splitlines())
     if any(isinstance(each.error, OutcomeUnknown) for each in result.failures):
         return ExitStatus.OUTCOME_UNKNOWN
@@ -359,8 +357,7 @@ async def _set_up(call: Call) -> ExitStatus:
         connection = done.connection
         if call.use:
             await work.program.keep_settings(connection=connection.id)
-        for sentence in done.sentences():
-            console.say(said(sentence))
+        console.say(*done.sentences())
         console.tell("new_address_may_take_minute_until", command=f"cfbatch connections test {connection.id}")
         await say_where(work, connection.name, connection.id)
         call.answer({"id": connection.id, "name": connection.name, "url": connection.url, "added": done.is_new}, ())
@@ -388,8 +385,7 @@ async def _take_down(call: Call) -> ExitStatus:
         )
         if call.forget:
             await work.program.connections.remove(found)
-    for sentence in taken.sentences():
-        console.say(said(sentence))
+    console.say(*taken.sentences())
     gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
     call.answer(gone, ())
     return ExitStatus.DONE
@@ -418,8 +414,7 @@ def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: 
         call.answer({"calls": calls}, lines)
         return False
     console.tell("these_calls_are_made_cloudflare_order")
-    for line in lines:
-        console.say(line)
+    console.say(*lines)
     permissions = enumerated([*dict.fromkeys(each.permission for each in calls)])
     console.tell("token_needs_permissions_account_dashboard_calls", permissions=said(permissions))
     console.say(account.token_page(account_id))

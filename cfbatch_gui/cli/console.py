@@ -19,11 +19,11 @@ from typing import Any, Final, Self, TextIO
 
 from cfbatch_gui.core import errors
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.printing import escaped, put
 from cfbatch_gui.core.system.settings import Settings
-from cfbatch_gui.words.figures import filled, one_line, told, usage_error
+from cfbatch_gui.words.figures import one_line, told, usage_error
 from cfbatch_gui.words.languages import said, tr
 
 WIDTH_WITHOUT_TERMINAL = 100
@@ -123,8 +123,9 @@ class Console:
     def width(self) -> int:
         return shutil.get_terminal_size((WIDTH_WITHOUT_TERMINAL, 24)).columns
 
-    def say(self, text: str, **values: object) -> None:
-        self._say(f"{filled(text, values) if values else text}\n")
+    def say(self, *sentences: str) -> None:
+        for sentence in sentences:
+            self._say(f"{said(sentence) if isinstance(sentence, Message) else sentence}\n")
 
     def tell(self, code: str, /, **values: object) -> None:
         """Say a sentence of resources/sentences.txt."""

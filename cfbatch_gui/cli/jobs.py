@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.states import Job, account_progress, has_copies
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 from cfbatch_gui.words.jobs import list_row
-from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import is_collected, place_of
 
 
@@ -46,8 +46,7 @@ def read_ledger(call: Call) -> Ledger:
 
         opened = open_or_recover(call.paths)
         opened.ledger.close()
-        for sentence in opened.damage:
-            call.console.say(said(sentence))
+        call.console.say(*opened.damage)
         return Ledger.open_read_only(call.paths)
 
 

@@ -81,8 +81,7 @@ async def _import(call: Call) -> int:
         call.console.print_json({"book": book.name, "form": found.form, **asdict(done), "bad": bad})
     call.console.say(import_words(done, one_line(book.name), has_job=job is not None))
     if bad:
-        left_out = told("n_lines_left_out_are_no", n=bad)
-        call.console.say(left_out)
+        call.console.tell("n_lines_left_out_are_no", n=bad)
     return ExitStatus.FAILED if bad else ExitStatus.DONE
 
 

@@ -76,17 +76,14 @@ async def _sent(work: Work) -> Job:
 async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
     program, console, folder = work.program, work.console, work.program.folder(job.id)
     job = await _load(work, job, inputs)
-    for sentence in inputs.guesses():
-        console.say(sentence)
+    console.say(*inputs.guesses())
     for doubt in await asyncio.to_thread(program.drafts.encoding_doubts, job.id):
         raise doubt.error()
     preflight = await in_thread(program.examine, job.id)
     work.problems = preflight.problems
-    for notice in (*(each for source in inputs.sources for each in source.notices), *preflight.notices):
-        console.say(said(notice))
+    console.say(*(each for source in inputs.sources for each in source.notices), *preflight.notices)
     for problem in preflight.problems:
-        for line in reading.lines_of_problem(work, folder, problem):
-            console.say(line)
+        console.say(*reading.lines_of_problem(work, folder, problem))
     _say_plan(work, inputs, job, preflight)
     if job.connection != PRACTICE.id:
         spent = await asyncio.to_thread(program.spent_today)
@@ -115,9 +112,8 @@ def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Plan) -> 
     console = work.console
     if preflight.blocker:
         raise InputError(preflight.blocker)
-    console.say(said(describe(inputs.mapping, preflight.queries, preflight.texts)))
-    for line in working.lines_of_reuse(preflight, job.kind, job.connection):
-        console.say(line)
+    console.say(describe(inputs.mapping, preflight.queries, preflight.texts))
+    console.say(*working.lines_of_reuse(preflight, job.kind, job.connection))
     if not preflight.batches:
         return
     if job.options.at_once:
@@ -126,8 +122,9 @@ def _say_plan(work: Work, inputs: reading.Inputs, job: Job, preflight: Plan) -> 
         sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
         if preflight.synchronous_sentence and console.is_interactive:
             console.tell("sentence_use_once", sentence=said(preflight.synchronous_sentence))
-    words = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
+    tokens = plans.tokens_words(preflight)
     if job.connection == PRACTICE.id:
-        words = tr("Job {id}: {sends}, {tokens} tokens.")
-    tokens, price = plans.tokens_words(preflight), working.price_words(preflight)
-    console.say(words, id=job.id, sends=sends, tokens=tokens, price=price)
+        console.tell("job_id_sends_tokens", id=job.id, sends=sends, tokens=tokens)
+    else:
+        price = working.price_words(preflight)
+        console.tell("job_id_sends_tokens_price", id=job.id, sends=sends, tokens=tokens, price=price)

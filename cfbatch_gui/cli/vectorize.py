@@ -101,9 +101,7 @@ async def _push(work: Work, job: Job) -> ExitStatus:
         raise
     finally:
         work.progress.end()
-    for note in push.notes:
-        if note not in check.notes:
-            console.say(said(note))
+    console.say(*(note for note in push.notes if note not in check.notes))
     sentence = f"{push.sentence} {push.finding}"
     work.answer(
         {**msgspec.structs.asdict(push), "sentence": sentence, "check": check},
@@ -150,8 +148,7 @@ def _problem_words(problem: PushProblem) -> str:
 
 
 def _say_check(check: PushCheck, options: PushOptions, console: Console) -> None:
-    for words in (*check.notes, *check.sentences()):
-        console.say(said(words))
+    console.say(*check.notes, *check.sentences())
     if check.gone and not options.delete_removed:
         console.tell("n_vectors_earlier_pushes_are_index", n=check.gone)
     for name, count in check.gone_by_job if options.delete_removed else ():

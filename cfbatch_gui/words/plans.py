@@ -13,6 +13,7 @@ from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import is_practice
 
 _FEW = 5  # batches, of which all are answered about as soon as one is
+_FEW_NEURONS = 10.0
 _NOTEWORTHY = 0.01  # share of the free neurons of a day; less than this spent today is not mentioned
 
 
@@ -94,9 +95,13 @@ def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterato
     if not high.is_listed:
         yield tr("Dollars"), tr("price not listed")
         return
-    neurons = {"low": number(low.neurons, ",.0f"), "high": number(high.neurons, ",.0f")}
+    digits = ",.0f" if high.neurons >= _FEW_NEURONS else ".2f"
+    neurons = {"low": number(low.neurons, digits), "high": number(high.neurons, digits)}
     yield tr("Neurons"), worded("{low} to {high}, {free}", free=free_words(found, spent, now), **neurons)
-    yield tr("Dollars"), worded("{low} to {high}, without what is free", low=low.dollars, high=high.dollars)
+    words = (
+        tr("{price} at Cloudflare; practice costs nothing") if is_practice(job) else tr("{price}, before what is free")
+    )
+    yield tr("Dollars"), words.format(price=prices(low, high))
 
 
 def too_long_words(found: Plan, *, is_cut: bool) -> str:

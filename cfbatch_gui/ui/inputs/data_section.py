@@ -380,6 +380,7 @@ class WhatSection(SectionCard):
 
 
 _FEWEST = 3  # rows of a preview, in however low a window
+_BESIDE_SECOND = 110  # pixels of a second file without its rows
 
 
 class DataSection(SectionCard):
@@ -452,7 +453,8 @@ class DataSection(SectionCard):
         self._room = pixels
         parts = [part for part in (self.first, self.second) if not part.isHidden()]
         for part in parts:
-            part.table.set_most_rows(max(_FEWEST, pixels // scaled(PREVIEW_ROW_HEIGHT) // len(parts)))
+            rows = (pixels - (len(parts) - 1) * scaled(_BESIDE_SECOND)) // len(parts) // scaled(PREVIEW_ROW_HEIGHT)
+            part.table.set_most_rows(max(_FEWEST, rows))
 
     def _show_progress(self, job_id: str, share: float) -> None:
         if job_id == self._drafts.current and self._drafts.shown.is_reading:

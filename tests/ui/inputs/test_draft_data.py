@@ -98,25 +98,6 @@ async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path
     await until(lambda: part.header.text() == "no header row")
 
 
-async def test_a_workbook_has_sheets_to_choose_from(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
-    import openpyxl
-
-    book = openpyxl.Workbook()
-    book.active.append(["id", "text"])
-    book.active.append(["1", "one"])
-    other = book.create_sheet("Q & A")
-    other.append(["question", "answer"])
-    other.append(["why", "because"])
-    book.save(tmp_path / "book.xlsx")
-    await driver.open(tmp_path / "book.xlsx", until)
-    part = driver.page.data.first
-    assert not part.encoding.isVisible() and not part.separator.isVisible() and part.sheet.isVisible()
-    driver.click(part.sheet)
-    driver.pick(lambda action: "Q && A" in action.text())
-    await until(lambda: cell(driver, 0, 0) == "why")
-    assert part.sheet.text() == "sheet “Q && A”"
-
-
 async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "long.csv"
     path.write_text(f"id,text\n1,short\n2,{'word ' * 12_000}\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
@@ -100,16 +100,6 @@ async def test_two_dropped_files_are_queries_and_contexts_for_all(
     assert not driver.is_ready()
 
 
-async def test_cells_from_a_spreadsheet_are_pasted(driver: DraftDriver, until: Until) -> None:
-    driver.new_draft()
-    QGuiApplication.clipboard().setText('question\tanswer\nwhy\t"two\nlines"\nhow\tlike this\n')
-    driver.click(driver.page.data.drop.paste_button)
-    await until(driver.is_ready)
-    assert driver.page.data.first.name.whole_text() == "pasted.tsv"
-    assert driver.counts() == (2, 2)
-    assert Path(driver.job.source_path).parent == driver.program.folder(driver.job.id).path
-
-
 def drop(driver: DraftDriver, paths: list[Path]) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
@@ -141,18 +131,22 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     assert not data.add_second.isVisible()
 
 
-async def test_hidden_rows_are_left_out_by_a_click_and_one_query_is_typed_for_the_rest(
+async def test_a_sheet_is_chosen_its_hidden_rows_are_left_out_and_one_query_is_typed_for_the_rest(
     driver: DraftDriver, tmp_path: Path, until: Until
 ) -> None:
     path = tmp_path / "tickets.xlsx"
     with xlsxwriter.Workbook(path) as book:
-        sheet = book.add_worksheet()
+        book.add_worksheet("Notes").write_column(0, 0, ["text", "one"])
+        sheet = book.add_worksheet("Q & A")
         for row, text in enumerate(["message", "The lamp is dark", "The sofa is grey", "No light in the hall"]):
             sheet.write(row, 0, text)
         sheet.set_row(2, None, None, {"hidden": True})
     data = driver.page.data
     await driver.open(path, until)
-    assert driver.counts()[1] == 3
+    assert not data.first.encoding.isVisible() and not data.first.separator.isVisible()
+    driver.click(data.first.sheet)
+    driver.pick(lambda action: action.text() == "Q && A")
+    await until(lambda: driver.is_ready() and driver.counts()[1] == 3)
     driver.click(data.first.hidden)
     await until(lambda: driver.is_ready() and driver.counts()[1] == 2)
     driver.choose_kind(Kind.RANK)
