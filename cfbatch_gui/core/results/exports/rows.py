@@ -250,13 +250,16 @@ class VectorRows(_Rows):
         chosen = indices_of(work.options.columns, columns_of(work.folder, Kind.EMBED))
         self._indices = tuple(index for index in chosen if index != text)
         self.columns = tuple(names[index] for index in self._indices)
-        self.ids_at = len(ours) + _index_of_ids(work.folder) if work.options.columns is None else 0
+        with work.folder.open(read_only=True) as database:
+            roles = outcomes.column_mapping(database).get("file 1", {})
+        self._id_headers = [header for header, role in roles.items() if role == Role.ID]
+        shown = [role for role in roles.values() if role != Role.IGNORE]
+        before_ids = shown.index(Role.ID) if len(self._id_headers) == 1 else 0
+        self.ids_at = len(ours) + before_ids if work.options.columns is None else 0
 
     def own_columns(self, say: Callable[[str], str], numbers: Sequence[str]) -> list[str]:
         """The columns in the order of the file, the ids among them under their own header."""
-        with self._folder.open(read_only=True) as database:
-            roles = outcomes.column_mapping(database).get("file 1", {})
-        found = [header for header, role in roles.items() if role == Role.ID]
+        found = self._id_headers
         is_own = len(found) == 1 and found[0] and found[0] not in numbers
         ids = found[0] if is_own else "id" if found else say(_ROW_NUMBER)
         return [*self.columns[: self.ids_at], ids, *self.columns[self.ids_at :]]
@@ -338,14 +341,6 @@ def write_vector_lines(
         stream.write(start)
         for block in table.lines():
             stream.write(b"".join([line(text, decimals) for text, decimals in block]))
-
-
-def _index_of_ids(folder: JobFolder) -> int:
-    """How many columns of the file that are shown stand before its ids."""
-    with folder.open(read_only=True) as database:
-        column = outcomes.column_of(database, 1, Role.ID)
-        roles = schema.metadata_value(database, "roles")
-    return sum(role != Role.IGNORE for role in roles[: column or 0]) if isinstance(roles, list) else 0
 
 
 def _index_of_text(folder: JobFolder) -> int:
