@@ -219,9 +219,7 @@ WAYS = (text_map.make_map, partial(find_duplicates, threshold=0.9), partial(find
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_has_no_direction_or_is_not_there_is_counted(
-    tmp_path: Path, way: Callable[[Embeddings], Any]
-) -> None:
+def test_what_has_no_direction_or_is_not_there_is_counted(tmp_path: Path, way: Callable[[Embeddings], Any]) -> None:
     vectors = unit_vectors(8, 16)
     vectors[1], vectors[2, 3], vectors[3, 0], vectors[5] = 0, np.nan, np.inf, np.nan
     found = way(stored(tmp_path, vectors, [*[1.0] * 5, WAITING, 1.0, 1.0]))
