@@ -26,7 +26,7 @@ OWN_ROLES = {
     "comparison-answer": "chart: How much better or worse each query is",
     "comparison-scores": "chart: Scores of both jobs",
     "map": "chart: Map of the texts",
-    "draft-problems": "button menu: Column query: Query",
+    "draft-unfolded": "button menu: Column question: Query",
     "draft-vectors": "button menu: Column id: ID",
 }
 STATES: dict[str, JobState | DraftPhase] = {
@@ -153,7 +153,7 @@ def test_tab_goes_through_the_sidebar_in_one_order(pages: list[Page]) -> None:
 
 def test_the_kinds_of_job_are_radio_buttons_and_the_chosen_one_is_checked(pages: list[Page]) -> None:
     kinds = ("Rank texts against a query", "Group, map and search texts")
-    for name, checked in (("draft-vectors", kinds[1]), ("draft-empty", "")):
+    for name, checked in (("draft-unfolded", kinds[0]), ("draft-vectors", kinds[1]), ("draft-empty", "")):
         page = next(page for page in pages if page.name == name)
         choices = {each["name"]: each["states"] for each in page.all() if each["role"] == "radio button"}
         assert {each: "CHECKED" in choices[each] for each in kinds} == {each: each == checked for each in kinds}
