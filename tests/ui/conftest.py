@@ -1,6 +1,6 @@
 """Window tests: every async test runs on the program's own loop, with the program's own theme.
 
-Never `qtbot.wait…` in an async test: it spins Qt inside a task and hangs for good. Use the fixture `until`.
+Never `qtbot.wait…` in an async test: it spins Qt inside a task and hangs for good. Use `until`.
 """
 
 import asyncio
@@ -28,13 +28,10 @@ from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.loop import EventLoop
-from tests.screen.person import Person
 from tests.screen.stage import Stage, opened
 from tests.support.keyrings import MemoryKeyring
 from tests.ui.connections import opened_page
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
-
-Until = Callable[..., Awaitable[None]]
 
 
 def _loop() -> asyncio.AbstractEventLoop:
@@ -80,12 +77,6 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
                 timer.stop()
 
 
-@pytest.fixture
-def until() -> Until:
-    """`await until(lambda: what the user sees)`; the last word of an assertion that takes a moment."""
-    return Person().until
-
-
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
     memory.open({})
@@ -118,14 +109,12 @@ def backend() -> KeyringBackend:
 
 
 @pytest.fixture
-async def open_page(
-    tmp_path: Path, backend: KeyringBackend, until: Until
-) -> AsyncIterator[Callable[..., Awaitable[ConnectionPage]]]:
+async def open_page(tmp_path: Path, backend: KeyringBackend) -> AsyncIterator[Callable[..., Awaitable[ConnectionPage]]]:
     """Opens the page of connections; what it takes is in `opened_page`."""
     async with AsyncExitStack() as stack:
 
         async def opening(url: str = "", **more: Any) -> ConnectionPage:
             more = {"backend": backend, **more}
-            return await stack.enter_async_context(opened_page(tmp_path, until, url=url, **more))
+            return await stack.enter_async_context(opened_page(tmp_path, url=url, **more))
 
         yield opening

@@ -27,8 +27,11 @@ from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.dialogs import Question
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import Button, Choice
+from tests.screen.person import Person
 
 Page = TypeVar("Page", bound=QWidget)
+until: Callable[..., Awaitable[None]] = Person().until
+"""`await until(lambda: what the user sees)`; the last word of an assertion that takes a moment."""
 
 
 @asynccontextmanager
@@ -58,7 +61,6 @@ async def shown_page(
 @asynccontextmanager
 async def opened_page(
     root: Path,
-    until: Callable[..., Any],
     backend: KeyringBackend,
     url: str = "",
     *,
@@ -79,7 +81,7 @@ async def opened_page(
 D = TypeVar("D", bound=QDialog)
 
 
-async def shown(kind: type[D], until: Callable[..., Any]) -> D:
+async def shown(kind: type[D]) -> D:
     """The dialog of this kind, once it is on the screen."""
 
     def there() -> list[D]:
@@ -89,7 +91,7 @@ async def shown(kind: type[D], until: Callable[..., Any]) -> D:
     return there()[0]
 
 
-async def choose_path(parent: QWidget, path: Path, until: Callable[..., Any], *, proposed: str = "") -> None:
+async def choose_path(parent: QWidget, path: Path, *, proposed: str = "") -> None:
     """Type a name into the dialog for files that is open, in place of one that is `proposed`, and accept it."""
     await until(lambda: parent.findChild(QFileDialog))
     dialog = parent.findChild(QFileDialog)
@@ -153,27 +155,27 @@ def choose(card: SavedCard, text: str) -> None:
     entries(card.more.menu())[text].trigger()
 
 
-async def settled(page: ConnectionPage, until: Callable[..., Any]) -> None:
+async def settled(page: ConnectionPage) -> None:
     """Wait until nothing is under way on the page."""
     await until(lambda: not page.tasks.running())
 
 
-async def save(page: ConnectionPage, card: SavedCard, until: Callable[..., Any]) -> None:
+async def save(page: ConnectionPage, card: SavedCard) -> None:
     click(card.save_button)
-    await settled(page, until)
+    await settled(page)
 
 
-async def answer(parent: QWidget, text: str, until: Callable[..., Any]) -> str:
+async def answer(parent: QWidget, text: str) -> str:
     """Press a button of the question that is asked; the words of the question."""
-    question = await shown(Question, until)
+    question = await shown(Question)
     click(next(button for button in question.findChildren(Button) if button.text() == text))
     await until(lambda: not parent.findChild(Question))
     return question.text
 
 
-async def answer_line(text: str, until: Callable[..., Any]) -> None:
+async def answer_line(text: str) -> None:
     """Type into the dialog that asks for one line, and accept it."""
-    question = await shown(Question, until)
+    question = await shown(Question)
     field = question.findChild(QLineEdit)
     assert isinstance(field, QLineEdit)
     field.setText(text)

@@ -19,8 +19,7 @@ from cfbatch_gui.ui.theme import Theme
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage, on_stage, served
 from tests.support import faults
-from tests.ui.conftest import Until
-from tests.ui.connections import answer, click, entries, offered, shown
+from tests.ui.connections import answer, click, entries, offered, shown, until
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ async def worker(tmp_path: Path) -> AsyncIterator[WorkerStage]:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage, until: Until) -> AsyncIterator[Stage]:
+async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage) -> AsyncIterator[Stage]:
     async with on_stage(tmp_path / "data", theme, worker) as stage:
         yield stage
         await until(lambda: not stage.workspace.tasks.is_running("connection"))
@@ -49,7 +48,7 @@ def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-async def handed_over(stage: Stage, worker: WorkerStage, harbour: Path, until: Until) -> Job:
+async def handed_over(stage: Stage, worker: WorkerStage, harbour: Path) -> Job:
     """Send a job, open its page, and wait until the account has all of it."""
     job = await worker.send(stage.program, "Harbour", harbour, Kind.EMBED)
     stage.workspace.show_jobs()
@@ -77,10 +76,8 @@ def figures(stage: Stage) -> list[str]:
     return [label.text() for label in progress(stage).account.figures if label.isVisible()]
 
 
-async def test_from_the_service_to_here_by_way_of_the_account(
-    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
-) -> None:
-    job = await handed_over(stage, worker, harbour, until)
+async def test_from_the_service_to_here_by_way_of_the_account(stage: Stage, worker: WorkerStage, harbour: Path) -> None:
+    job = await handed_over(stage, worker, harbour)
     page = stage.workspace.job_page
     assert page.header.state.text() == "At the service" and states(stage) == ["At the service"] * 3
     assert figures(stage) == ["3 at the service", "0 waiting in your account", "0 here"]
@@ -110,9 +107,9 @@ async def test_from_the_service_to_here_by_way_of_the_account(
 
 
 async def test_the_service_is_asked_directly_and_the_account_again(
-    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
+    stage: Stage, worker: WorkerStage, harbour: Path
 ) -> None:
-    job = await handed_over(stage, worker, harbour, until)
+    job = await handed_over(stage, worker, harbour)
     worker.room.collects = lambda number: False
     worker.finish()
     entries(menu(stage))["Ask the service directly"].trigger()
@@ -132,9 +129,9 @@ async def test_the_service_is_asked_directly_and_the_account_again(
 
 
 async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
-    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
+    stage: Stage, worker: WorkerStage, harbour: Path
 ) -> None:
-    job = await handed_over(stage, worker, harbour, until)
+    job = await handed_over(stage, worker, harbour)
     assert await stage.workspace.menus.may_close()
     assert not stage.program.settings.seen_close_note  # it is still told of jobs that it concerns
 
@@ -147,16 +144,14 @@ async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
     assert progress(stage)._foot.isVisible()
     stage.workspace.window.close_requested.emit()
 
-    words = await answer(stage.workspace.window, "Cancel", until)
+    words = await answer(stage.workspace.window, "Cancel")
     assert words.endswith("What your account was not handed yet is handed over then.")
 
 
-async def test_copies_that_are_kept_can_be_deleted(
-    stage: Stage, worker: WorkerStage, harbour: Path, until: Until
-) -> None:
+async def test_copies_that_are_kept_can_be_deleted(stage: Stage, worker: WorkerStage, harbour: Path) -> None:
     saved = stage.program.address_book.saved()[1]
     await stage.program.connections.save(replace(saved, keep_days=7))
-    job = await handed_over(stage, worker, harbour, until)
+    job = await handed_over(stage, worker, harbour)
     worker.finish()
     click(stage.workspace.job_page.check_button)
     await stage.program.runner.wait(job.id)
@@ -182,7 +177,7 @@ def texts(tmp_path: Path) -> Path:
     return path
 
 
-async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path, until: Until) -> Job:
+async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path) -> Job:
     """Another computer hands a job over and is switched off; its answers wait in the account."""
     here = worker.connection_id
     program = await Program.open(tmp_path / "elsewhere", environ={})
@@ -195,12 +190,12 @@ async def sent_elsewhere(tmp_path: Path, worker: WorkerStage, path: Path, until:
     return job
 
 
-async def account_dialog(stage: Stage, until: Until) -> AccountDialog:
+async def account_dialog(stage: Stage) -> AccountDialog:
     """As the menu opens it, when it has its answer."""
     job_menu = stage.workspace.menus._job
     job_menu.aboutToShow.emit()
     entries(job_menu)["In your account…"].trigger()
-    dialog = await shown(AccountDialog, until)
+    dialog = await shown(AccountDialog)
     await until(lambda: not stage.workspace.tasks.is_running("account list"))
     return dialog
 
@@ -209,8 +204,8 @@ def cells(dialog: AccountDialog) -> list[list[str]]:
     return [[dialog.rows.text(row, column) for column in range(5)] for row in range(dialog.rows.rowCount())]
 
 
-async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, until: Until) -> None:
-    dialog = await account_dialog(stage, until)
+async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage) -> None:
+    dialog = await account_dialog(stage)
     assert dialog.places.empty.isVisible() and dialog.places.empty.sentence().startswith("Nothing is in this account.")
     assert not dialog.take_button.isEnabled() and dialog.take_button.toolTip() == "Choose a job first."
     assert not dialog.problem.isVisible()
@@ -219,16 +214,16 @@ async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage, un
 
     await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
     stage.program.change_settings(for_developers=True)
-    dialog = await account_dialog(stage, until)
+    dialog = await account_dialog(stage)
     assert dialog.places.empty.sentence().startswith("A Worker of your own can collect answers")
     assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
 
 
 async def test_a_job_is_taken_over_with_its_file_and_opened(
-    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path
 ) -> None:
-    job = await sent_elsewhere(tmp_path, worker, texts, until)
-    dialog = await account_dialog(stage, until)
+    job = await sent_elsewhere(tmp_path, worker, texts)
+    dialog = await account_dialog(stage)
     assert cells(dialog) == [["Lamps", "Vectors", "1", "just now", "not here"]]
     assert dialog.table.hasFocus() and dialog.files.isVisible()
     assert not dialog.files.kind.isVisible()  # it is known
@@ -241,17 +236,17 @@ async def test_a_job_is_taken_over_with_its_file_and_opened(
     assert known.state is JobState.DONE and known.taken_over and known.source_name == "lamps.csv"
     actions = offered(stage.workspace.job_page.header.more.menu())
     assert "Duplicate" in actions and not {"Collect in my account", "Delete the copies in my account"} & actions
-    dialog = await account_dialog(stage, until)
+    dialog = await account_dialog(stage)
     assert cells(dialog)[0][4] == "Finished" and not dialog.files.isVisible()
     click(dialog.take_button)
     await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
 
 
 async def test_a_job_is_taken_over_without_its_file(
-    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path
 ) -> None:
-    job = await sent_elsewhere(tmp_path, worker, texts, until)
-    dialog = await account_dialog(stage, until)
+    job = await sent_elsewhere(tmp_path, worker, texts)
+    dialog = await account_dialog(stage)
     other = tmp_path / "other.csv"
     other.write_text("id,text\n1,other\n", encoding="utf-8")
     dialog.files.open(other)
@@ -270,23 +265,23 @@ async def test_a_job_is_taken_over_without_its_file(
 
 
 async def test_removing_asks_and_says_what_is_lost(
-    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path, until: Until
+    stage: Stage, worker: WorkerStage, tmp_path: Path, texts: Path
 ) -> None:
-    await sent_elsewhere(tmp_path, worker, texts, until)
-    dialog = await account_dialog(stage, until)
+    await sent_elsewhere(tmp_path, worker, texts)
+    dialog = await account_dialog(stage)
     for words in ("Cancel", "Remove"):
         assert len(worker.room.shards) == 1
         click(dialog.remove_button)
-        said = await answer(dialog, words, until)
+        said = await answer(dialog, words)
         assert "Answers that no computer has fetched yet are lost" in said
     await until(lambda: dialog.places.empty.isVisible() and dialog.places.empty.sentence().startswith("Nothing is"))
     assert worker.room.shards == {}
 
 
-async def test_after_an_error_it_can_be_looked_again(stage: Stage, worker: WorkerStage, until: Until) -> None:
+async def test_after_an_error_it_can_be_looked_again(stage: Stage, worker: WorkerStage) -> None:
     worker.room.put("abcdefgh", "Orders, spring", kind="rank", batches=12)
     worker.service.follow(faults.page(on="check", times=1))
-    dialog = await account_dialog(stage, until)
+    dialog = await account_dialog(stage)
     assert dialog.problem.isVisible() and "sign in first" in dialog.problem.text()
     assert not dialog.table.isVisible()
     click(dialog.look_button)

@@ -32,7 +32,6 @@ from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.support.practice import PracticeServer
-from tests.ui.conftest import Until
 from tests.ui.connections import (
     answer,
     answer_line,
@@ -46,6 +45,7 @@ from tests.ui.connections import (
     save,
     settled,
     states,
+    until,
 )
 
 Open = Callable[..., Awaitable[ConnectionPage]]
@@ -58,7 +58,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs(
-    open_page: Open, service: str, backend: MemoryKeyring, until: Until
+    open_page: Open, service: str, backend: MemoryKeyring
 ) -> None:
     page = await open_page(service)
     changes: list[None] = []
@@ -68,7 +68,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
 
     paste(page.cloudflare.account, ACCOUNT)
     QTest.keyClicks(page.cloudflare.token_block.field, TOKEN)
-    await save(page, page.cloudflare, until)
+    await save(page, page.cloudflare)
 
     assert states(page.cloudflare) == ["Yes"] * 4
     assert page.cloudflare.state.text() == "Connected"
@@ -102,7 +102,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     for words in ("Cancel", "Remove"):
         assert backend.stored
         click(page.cloudflare.token_block.remove)
-        await answer(page, words, until)
+        await answer(page, words)
         await until(lambda: not page.tasks.is_running("account"))
     assert backend.stored == {}
     assert page.cloudflare.token_block.takes_text() and page.cloudflare.account.text() == ACCOUNT
@@ -111,7 +111,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
 
 
 async def test_the_token_is_never_seen_again(
-    open_page: Open, service: str, until: Until, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    open_page: Open, service: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     page = await open_page(service)
@@ -165,7 +165,7 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cle
         assert card.account.text() == ACCOUNT
 
 
-async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open, service: str, until: Until) -> None:
+async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open, service: str) -> None:
     page = await open_page(service, CLOUDFLARE_API_TOKEN=TOKEN, CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
     card = page.cloudflare
     assert card.account.isReadOnly() and card.account.text() == ACCOUNT
@@ -211,7 +211,7 @@ async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
 
 
 async def test_a_worker_is_added_tested_and_used_for_new_jobs(
-    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until
+    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring
 ) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
@@ -219,7 +219,7 @@ async def test_a_worker_is_added_tested_and_used_for_new_jobs(
     assert not card.choice.isEnabled()
     paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, SECRET)
-    await save(page, card, until)
+    await save(page, card)
     assert states(card) == ["Yes"] * 4 and card.state.text() == "Connected"
     assert card.token_block.where() == "Saved in this computer’s keyring"
     saved = page.program.address_book.saved()[1]
@@ -230,12 +230,12 @@ async def test_a_worker_is_added_tested_and_used_for_new_jobs(
     assert SECRET not in everything_said(page)
     click(page.practice.choice)
     await until(lambda: page.program.settings.connection == "practice")
-    await settled(page, until)
+    await settled(page)
     click(card.choice)
     await until(lambda: page.program.settings.connection == saved.id)
     assert not saved.paid_plan and card.save_button.isHidden()
     card.paid_plan.click()
-    await save(page, card, until)
+    await save(page, card)
     assert page.program.address_book.saved()[1].paid_plan and card.save_button.isHidden()
     assert page.program.address_book.connection(saved.id).body_bytes > 9_000_000
 
@@ -248,14 +248,12 @@ async def room(tmp_path: Path) -> AsyncIterator[tuple[CollectingRoom, str]]:
         yield room, service.url.removesuffix(PREFIX)
 
 
-async def test_collecting_is_switched_on_tested_and_kept(
-    open_page: Open, room: tuple[CollectingRoom, str], until: Until
-) -> None:
+async def test_collecting_is_switched_on_tested_and_kept(open_page: Open, room: tuple[CollectingRoom, str]) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
     paste(card.url, room[1])
     QTest.keyClicks(card.token_block.field, SECRET)
-    await save(page, card, until)
+    await save(page, card)
     assert card.checks.rows[4].word.text() == "Yes"
     assert "Switch “Collect answers in my account” on" in card.checks.rows[4].note.text()
     assert not card.collect.days.isVisible()
@@ -263,7 +261,7 @@ async def test_collecting_is_switched_on_tested_and_kept(
     assert card.collect.days.isVisible() and card.save_button.isVisible()
     card.collect.days.selectAll()
     QTest.keyClicks(card.collect.days, "7")
-    await save(page, card, until)
+    await save(page, card)
     saved = page.program.address_book.saved()[1]
     assert saved.collects and saved.keep_days == 7 and card.save_button.isHidden()
     assert card.collect.days.value() == 7 and card.checks.rows[4].note.text() == ""
@@ -274,7 +272,7 @@ async def test_collecting_is_switched_on_tested_and_kept(
 
 
 async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
-    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until
+    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring
 ) -> None:
     page = await open_page(endpoints.locked_gateway.url)
     card = begin(page, "AI Gateway")
@@ -284,7 +282,7 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     QTest.keyClicks(card.token_block.field, TOKEN)
     QTest.keyClicks(card.gateway_block.field, GATEWAY_TOKEN)
     card.by_header.click()
-    await save(page, card, until)
+    await save(page, card)
     assert states(card)[0] == "Yes" and states(card)[3] == "Not certain"
     assert "Cloudflare does not say that batches go through a gateway" in card.checks.rows[3].note.text()
     saved = page.program.address_book.saved()[1]
@@ -293,8 +291,8 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     assert page.program.settings.connection != saved.id  # nobody is moved to an unconfirmed way
 
     click(card.gateway_block.remove)
-    await answer(page, "Remove", until)
-    await settled(page, until)
+    await answer(page, "Remove")
+    await settled(page)
     assert backend.stored == {("CF Batch", saved.id): TOKEN} and card.gateway_block.takes_text()
 
 
@@ -338,17 +336,15 @@ async def test_more_than_a_field_can_hold_is_understood_wherever_it_is_pasted(op
     assert (gateway.record.kind, gateway.account.text(), gateway.gateway.text()) == ("gateway", ACCOUNT, "my-gateway")
 
 
-async def test_rename_and_remove(
-    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until, tmp_path: Path
-) -> None:
+async def test_rename_and_remove(open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, tmp_path: Path) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
     paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, SECRET)
-    await save(page, card, until)
+    await save(page, card)
     choose(card, "Rename…")
-    await answer_line("Batch in Berlin", until)
-    await settled(page, until)
+    await answer_line("Batch in Berlin")
+    await settled(page)
     assert card.title() == "Batch in Berlin" and page.program.address_book.saved()[1].name == "Batch in Berlin"
 
     program = page.program
@@ -357,14 +353,14 @@ async def test_rename_and_remove(
     for words in ("Cancel", "Remove"):
         assert backend.stored
         choose(card, "Remove…")
-        await answer(page, words, until)
-        await settled(page, until)
+        await answer(page, words)
+        await settled(page)
     assert backend.stored == {} and page.cards == [] and program.settings.connection == "practice"
     await until(page.practice.choice.isChecked)
     assert program.ledger.job(job.id).state is JobState.DRAFT
 
 
-async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, until: Until, tmp_path: Path) -> None:
+async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, tmp_path: Path) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
     click(card.guide)
@@ -375,8 +371,8 @@ async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, u
     (folder / "wrangler.jsonc").write_text("{}", encoding="utf-8")
     for words in ("Cancel", "Replace"):
         click(guide.save_button)
-        await choose_path(guide, folder, until)
-        assert "wrangler.jsonc" in await answer(guide, words, until)
+        await choose_path(guide, folder)
+        assert "wrangler.jsonc" in await answer(guide, words)
         await until(lambda: not page.tasks.is_running("worker"))
         assert guide.saved.isVisible() is (words == "Replace")
     for path in resource("worker").rglob("*"):
@@ -393,8 +389,8 @@ async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, u
 class Desk:
     """A page with a connected account at a stand-in."""
 
-    def __init__(self, program: Program, page: ConnectionPage, faulty: FaultyService, until: Until) -> None:
-        self.program, self.page, self.faulty, self.until = program, page, faulty, until
+    def __init__(self, program: Program, page: ConnectionPage, faulty: FaultyService) -> None:
+        self.program, self.page, self.faulty = program, page, faulty
         self.changes: list[bool] = []
         page.changed.connect(lambda: self.changes.append(True))
 
@@ -408,7 +404,7 @@ class Desk:
 
     async def check(self, dialog: ServiceCheck) -> None:
         click(dialog.start_button)
-        await self.until(lambda: dialog.save_button.isVisible() or dialog.problem.isVisible())
+        await until(lambda: dialog.save_button.isVisible() or dialog.problem.isVisible())
 
     @property
     def submissions(self) -> list[dict[str, Any]]:
@@ -417,20 +413,19 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, until: Until, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
     """`request.param`, where there is one, is how many seconds a batch is queued."""
     queued: float = getattr(request, "param", 0.0)
     async with (
         FaultyService(stand_ins.service(tmp_path / "service", seconds_queued=queued)) as faulty,
         opened_page(
             tmp_path,
-            until,
             MemoryKeyring(),
             faulty.url,
             prepare=lambda program: program.connections.save_cloudflare(ACCOUNT, TOKEN),
         ) as page,
     ):
-        yield Desk(page.program, page, faulty, until)
+        yield Desk(page.program, page, faulty)
 
 
 async def test_it_says_its_price_before_anything_is_sent_and_all_that_can_be_seen_is_held(
@@ -439,7 +434,7 @@ async def test_it_says_its_price_before_anything_is_sent_and_all_that_can_be_see
     dialog = desk.open()
     assert dialog.price.text() == "It costs under $0.001." and not dialog.save_button.isVisible()
     click(dialog.close_button)
-    await desk.until(lambda: not desk.page.window().findChildren(ServiceCheck))
+    await until(lambda: not desk.page.window().findChildren(ServiceCheck))
     assert not desk.faulty.arrivals
     dialog = desk.open()
     await desk.check(dialog)
@@ -451,8 +446,8 @@ async def test_it_says_its_price_before_anything_is_sent_and_all_that_can_be_see
     assert TOKEN not in said and ACCOUNT not in said
     assert "Every element repeats the “external_reference” of its request." in said and "`" not in said
     click(dialog.save_button)
-    await choose_path(dialog, tmp_path / "report.json", desk.until)
-    await desk.until(dialog.saved.isVisible)
+    await choose_path(dialog, tmp_path / "report.json")
+    await until(dialog.saved.isVisible)
     assert json.loads((tmp_path / "report.json").read_text("utf-8"))["outcomes"]["not held"] == 0
 
 
@@ -473,15 +468,15 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
 async def test_closing_ends_the_check_and_what_was_sent_is_written_down(desk: Desk) -> None:
     dialog = desk.open()
     click(dialog.start_button)
-    await desk.until(lambda: dialog.doing.text() == "Waiting for the results…")
+    await until(lambda: dialog.doing.text() == "Waiting for the results…")
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    await desk.until(lambda: not desk.page.window().findChildren(ServiceCheck))
-    await desk.until(lambda: not desk.page.tasks.running())
+    await until(lambda: not desk.page.window().findChildren(ServiceCheck))
+    await until(lambda: not desk.page.tasks.running())
     assert len([each for each in desk.submissions if each["request_id"]]) == 3
     assert len(desk.faulty.submits) == 3 and not desk.changes
 
 
-async def test_a_worker_and_a_gateway_are_kinds_for_developers(open_page: Open, until: Until) -> None:
+async def test_a_worker_and_a_gateway_are_kinds_for_developers(open_page: Open) -> None:
     page = await open_page()
     assert page.account_button.isVisible() and not page.new_button.isVisible()
     click(page.account_button)
@@ -489,5 +484,5 @@ async def test_a_worker_and_a_gateway_are_kinds_for_developers(open_page: Open, 
     page.program.change_settings(for_developers=True)
     page.hide()
     page.show()
-    await settled(page, until)
+    await settled(page)
     assert page.new_button.isVisible() and not page.account_button.isVisible()

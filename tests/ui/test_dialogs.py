@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder, SettingsStore
 from cfbatch_gui.ui.dialogs import Question, ask, open_file, save_file
 from cfbatch_gui.ui.widgets import Tabs
-from tests.ui.conftest import Until
-from tests.ui.connections import choose_path, shown
+from tests.ui.connections import choose_path, shown, until
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def parent(qtbot: Any) -> QWidget:
 
 @pytest.mark.parametrize(("words", "expected"), [("Delete", True), ("Cancel", False), ("", False)])
 async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothing(
-    parent: QWidget, until: Until, words: str, expected: bool
+    parent: QWidget, words: str, expected: bool
 ) -> None:
     ticks = 0
 
@@ -41,7 +40,7 @@ async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothi
     asking = asyncio.create_task(
         ask(parent, "Delete the job?", "Its answers go with it.", accept="Delete", danger=True)
     )
-    box = await shown(Question, until)
+    box = await shown(Question)
     before = ticks
     await until(lambda: ticks > before + 3)
     buttons = {button.text(): button for button in box.findChildren(QPushButton)}
@@ -55,32 +54,30 @@ async def test_a_question_is_answered_by_its_button_or_escape_and_holds_up_nothi
     ticking.cancel()
 
 
-async def test_a_cancelled_question_goes_away(parent: QWidget, until: Until) -> None:
+async def test_a_cancelled_question_goes_away(parent: QWidget) -> None:
     asking = asyncio.create_task(ask(parent, "Wait?", "For ever.", accept="Yes"))
-    await shown(Question, until)
+    await shown(Question)
     asking.cancel()
     await asyncio.wait({asking})
     await until(lambda: parent.findChild(Question) is None)
 
 
-async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -> None:
+async def test_files_are_chosen(parent: QWidget, tmp_path: Path) -> None:
     file = tmp_path / "texts.csv"
     file.write_text("text\nhello\n")
     opening = asyncio.create_task(open_file(parent, "Open", filters=("Spreadsheets (*.csv)",), folder=tmp_path))
-    await choose_path(parent, file, until)
+    await choose_path(parent, file)
     assert await asyncio.wait_for(opening, 240) == file
     forms = ("PNG (*.png)", "CSV (*.csv)")
     saving = asyncio.create_task(save_file(parent, "Save", name="old/new: map.png", filters=forms, folder=tmp_path))
-    dialog = await shown(QFileDialog, until)
+    dialog = await shown(QFileDialog)
     dialog.selectNameFilter(forms[1])
     dialog.filterSelected.emit(forms[1])  # as the list of filters does
     dialog.accept()
     assert await asyncio.wait_for(saving, 240) == tmp_path / "old-new- map.csv"
 
 
-async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
-    parent: QWidget, until: Until, tmp_path: Path
-) -> None:
+async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(parent: QWidget, tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
@@ -89,7 +86,7 @@ async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
         pictures.keep(here)
         for chosen, accepts in ((there, False), (there, True)):
             saving = asyncio.create_task(save_file(parent, "Save", name="a.png", folder=pictures))
-            dialog = await shown(QFileDialog, until)
+            dialog = await shown(QFileDialog)
             assert Path(dialog.directory().path()) == here, "a dialog that was cancelled changes nothing"
             dialog.setDirectory(str(chosen))
             dialog.selectFile("a.png")

@@ -38,8 +38,7 @@ from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import EmptyPlace
 from tests.core.results.folders import WAITING, Pair, Table
 from tests.screen.stage import opened
-from tests.ui.conftest import Until
-from tests.ui.connections import pick, shown_page
+from tests.ui.connections import pick, shown_page, until
 
 FIRST = (
     Pair("reset my password", "Choose a new password", 0.9, "A-1", "3"),
@@ -80,7 +79,7 @@ def instead(page: ComparisonPage) -> EmptyPlace | None:
 
 
 @pytest.fixture
-async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
+async def compared(tmp_path: Path) -> AsyncIterator[Compared]:
     async with shown_page(tmp_path, ComparisonPage) as (program, page):
         first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
         page.compare([second, first])
@@ -88,7 +87,7 @@ async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
         yield Compared(program, page.notices, page, first, second)
 
 
-async def test_jobs_are_matched_the_newer_one_is_b_and_all_measures_are_shown(compared: Compared, until: Until) -> None:
+async def test_jobs_are_matched_the_newer_one_is_b_and_all_measures_are_shown(compared: Compared) -> None:
     page = compared.page
     facts = page.header.facts()
     assert facts.index("A: First") < facts.index("B: Second")
@@ -107,7 +106,7 @@ async def test_jobs_are_matched_the_newer_one_is_b_and_all_measures_are_shown(co
     await until(lambda: page.queries.texts_model.rowCount() == 2)
 
 
-async def test_the_answer_by_one_measure_and_another(compared: Compared, until: Until) -> None:
+async def test_the_answer_by_one_measure_and_another(compared: Compared) -> None:
     page, answer = compared.page, compared.page.answer
     await until(lambda: answer.found is not None)
     assert page.tabs.current() == ANSWER
@@ -133,9 +132,7 @@ async def test_the_answer_by_one_measure_and_another(compared: Compared, until: 
     assert not answer.chart.isVisible()
 
 
-async def test_what_takes_long_says_so_and_can_be_stopped(
-    compared: Compared, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_takes_long_says_so_and_can_be_stopped(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
     page, held, read = compared.page, Event(), comparison_page.read_comparison
 
     def read_later(*given: Any) -> object:
@@ -155,9 +152,7 @@ async def test_what_takes_long_says_so_and_can_be_stopped(
     await until(lambda: page.compared is not None and instead(page) is None)
 
 
-async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(
-    compared: Compared, until: Until, tmp_path: Path
-) -> None:
+async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(compared: Compared, tmp_path: Path) -> None:
     page, queries = compared.page, compared.page.queries
     assert page.window().focusWidget() is page.answer.table
     page.tabs.choose(QUERIES)
@@ -196,7 +191,7 @@ async def test_without_one_of_its_jobs_there_is_no_comparison(compared: Compared
         assert page.choose_button.isEnabled() is may_choose
 
 
-async def test_only_jobs_with_something_in_common_are_offered(compared: Compared, until: Until) -> None:
+async def test_only_jobs_with_something_in_common_are_offered(compared: Compared) -> None:
     program, first = compared.program, compared.first
     finished(program, "Lone", LONE)
     texts = sorted({pair.query for pair in FIRST} | {pair.text for pair in FIRST})
@@ -228,19 +223,18 @@ PLAIN = [Pair(pair.query, pair.text, pair.outcome) for pair in LABELLED]
 class Shown:
     program: Program
     view: QualityView
-    until: Until
 
     async def show(self, pairs: list[Pair], name: str = "Help centre") -> str:
         job = finished(self.program, name, pairs)
         self.view.show_job(job)
-        await self.until(lambda: not self.view.tasks.running())
+        await until(lambda: not self.view.tasks.running())
         return job.id
 
 
 @pytest.fixture
-async def shown(tmp_path: Path, until: Until) -> AsyncIterator[Shown]:
+async def shown(tmp_path: Path) -> AsyncIterator[Shown]:
     async with shown_page(tmp_path, QualityView) as (program, view):
-        yield Shown(program, view, until)
+        yield Shown(program, view)
 
 
 async def test_figures_and_queries_the_worst_first_whose_texts_can_be_exported(shown: Shown) -> None:
@@ -282,7 +276,7 @@ async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) ->
         ]
     )
     shown.view.show_job(shown.program.ledger.job(job_id))
-    await shown.until(lambda: shown.view.rows.rowCount() == 1)
+    await until(lambda: shown.view.rows.rowCount() == 1)
     assert shown.view.judged.figure.text() == "50%"
     assert shown.view.judged.beside.text() and shown.view.judge_link.isVisible()
     assert book.name in shown.view.foot.text() and "100%" in shown.view.foot.text()  # they agree
@@ -296,11 +290,11 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     (offer,) = bar.links()
     assert "no = 0, yes = 1" in offer.text()
     QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
-    await shown.until(lambda: shown.view.rows.rowCount() == 6)
+    await until(lambda: shown.view.rows.rowCount() == 6)
     assert shown.view.mean.figure.text() == "0.7103"
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
-    await shown.until(shown.view.is_empty)
+    await until(shown.view.is_empty)
 
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -318,14 +312,13 @@ class Judging:
     program: Program
     page: JudgePage
     jobs: tuple[Job, Job]
-    until: Until
 
     async def begin(self) -> Session:
         self.page.judge(self.jobs)
-        await self.until(self.page.begin_button.isVisible)
-        await self.until(self.page.begin_button.isEnabled)
+        await until(self.page.begin_button.isVisible)
+        await until(self.page.begin_button.isEnabled)
         QTest.keyClick(self.page.begin_button, Qt.Key.Key_Return)
-        await self.until(lambda: self.page.session is not None and self.page.view.isVisible())
+        await until(lambda: self.page.session is not None and self.page.view.isVisible())
         session = self.page.session
         assert session is not None
         return session
@@ -336,7 +329,7 @@ class Judging:
             QTest.keyClicks(self.page.view, key)
         else:
             QTest.keyClick(self.page.view, key)
-        await self.until(lambda: not self.page.tasks.running())
+        await until(lambda: not self.page.tasks.running())
 
     def grades(self) -> dict[str, int]:
         """What another program would read in the book now."""
@@ -347,7 +340,7 @@ class Judging:
 
 
 @pytest.fixture
-async def judging(tmp_path: Path, until: Until) -> AsyncIterator[Judging]:
+async def judging(tmp_path: Path) -> AsyncIterator[Judging]:
     pairs = [
         Pair(f"question {query}", f"answer {query}.{text}", 0.9 - text / 20) for query in range(QUERY_COUNT)
         for text in range(TEXT_COUNT)
@@ -355,7 +348,7 @@ async def judging(tmp_path: Path, until: Until) -> AsyncIterator[Judging]:
     turned = [replace(pair, outcome=1 - float(pair.outcome)) for pair in pairs]
     async with shown_page(tmp_path, JudgePage) as (program, page):
         jobs = finished(program, "Long titles", pairs), finished(program, "Short titles", turned)
-        yield Judging(program, page, jobs, until)
+        yield Judging(program, page, jobs)
 
 
 async def test_digits_grade_other_keys_do_nothing_and_each_answer_can_be_taken_back(judging: Judging) -> None:
@@ -377,7 +370,7 @@ async def test_digits_grade_other_keys_do_nothing_and_each_answer_can_be_taken_b
     assert undos.latest() is None
     page.show()
     undos.undo()
-    await judging.until(lambda: session.position == 2 and not page.tasks.running())
+    await until(lambda: session.position == 2 and not page.tasks.running())
     await judging.press(Qt.Key.Key_Backspace)
     assert words(page)[1] == second
     await judging.press(Qt.Key.Key_Backspace)
@@ -402,21 +395,21 @@ async def test_a_second_judge_sees_a_share_and_settles_what_both_see_differently
     while not session.is_done:
         await judging.press("0")
     page.judge(judging.jobs)
-    await judging.until(lambda: not page.tasks.running())
+    await until(lambda: not page.tasks.running())
     assert not page.begin_button.isEnabled(), "all of them are judged"
     page.judge_name.setText("Ada")
     page.judge_name.editingFinished.emit()
-    await judging.until(lambda: page.begin_button.isEnabled() and not page.tasks.running())
+    await until(lambda: page.begin_button.isEnabled() and not page.tasks.running())
     for button, key in ((page.begin_button, "3"), (page.settle_button, "2")):
         before = page.session
         QTest.keyClick(button, Qt.Key.Key_Return)
-        await judging.until(lambda before=before: page.session not in (None, before))
+        await until(lambda before=before: page.session not in (None, before))
         session = page.session or session
         assert len(session) == round(QUERY_COUNT * TEXT_COUNT * 0.2)
         while not session.is_done:
             await judging.press(key)
         page.judge(judging.jobs)
-        await judging.until(lambda: not page.tasks.running())
+        await until(lambda: not page.tasks.running())
     assert sorted(judging.grades().values()) == [0] * (QUERY_COUNT * TEXT_COUNT - len(session)) + [2] * len(session)
     assert not page.settle_button.isVisible()
 
@@ -424,7 +417,7 @@ async def test_a_second_judge_sees_a_share_and_settles_what_both_see_differently
 async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_path: Path) -> None:
     page, file = judging.page, tmp_path / "rated.csv"
     page.judge(judging.jobs)
-    await judging.until(page.begin_button.isVisible)
+    await until(page.begin_button.isVisible)
     file.write_text("query,text,grade\nquestion 1,answer 1.3,2\nquestion 1,another text,1\n", "utf-8")
     await page.take_in(file)
     assert judging.grades() == {"answer 1.3": 2, "another text": 1}

@@ -12,8 +12,7 @@ from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from tests.screen.past import run
 from tests.screen.stage import Stage
-from tests.ui.conftest import Until
-from tests.ui.connections import entries, shown
+from tests.ui.connections import entries, shown, until
 
 JOB, SHOWN, FORGET = "Help centre", "To reset a forgotten password", "Remove its texts…"
 
@@ -40,7 +39,7 @@ def job_menu(stage: Stage) -> dict[str, QAction]:
     return entries(stage.workspace.job_page.header.more.menu())
 
 
-async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
+async def test_after_a_question_texts_go_and_scores_stay(stage: Stage) -> None:
     job_menu(stage)[FORGET].trigger()
     await stage.person.click("Cancel")
     await until(lambda: not stage.workspace.tasks.is_running(f"forget {stage.job(JOB).id}"))
@@ -60,11 +59,11 @@ async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Un
 
 @pytest.mark.parametrize(("is_wanted", "is_whole"), [(True, True), (True, False), (False, True)])
 async def test_after_an_export_of_everything_if_the_settings_say_so(
-    stage: Stage, tmp_path: Path, until: Until, is_wanted: bool, is_whole: bool
+    stage: Stage, tmp_path: Path, is_wanted: bool, is_whole: bool
 ) -> None:
     stage.program.change_settings(forget_after_export=is_wanted)
     stage.workspace.menus.show_export(stage.job(JOB).id)
-    export = await shown(ExportDialog, until)
+    export = await shown(ExportDialog)
     if not is_whole:
         export.limits_bar.show_limits(ExportOptions(top_k=3))
     target = export.forms.chosen()[0]

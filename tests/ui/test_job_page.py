@@ -27,8 +27,7 @@ from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
 from tests.support.clients import worker
 from tests.support.faulty_service import FaultyService
-from tests.ui.conftest import Until
-from tests.ui.connections import choose_path, click, entries, pick, shown
+from tests.ui.connections import choose_path, click, entries, pick, shown, until
 from tests.ui.job_page_driver import MODEL, TEXTS, TIED, JobPageDriver, open_job_page
 
 
@@ -45,9 +44,7 @@ async def send(driver: JobPageDriver, content: str, kind: Kind) -> Job:
     return job
 
 
-async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
-    driver: JobPageDriver, until: Until
-) -> None:
+async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(driver: JobPageDriver) -> None:
     await driver.show(await driver.finished(TIED, Kind.RANK))
     facts = driver.page.header.facts()
     assert "2 queries · 6 candidates · Practice · finished in " in facts
@@ -62,7 +59,7 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(
     await until(lambda: driver.vectors.list.rows.rowCount() == 4)
 
 
-async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until) -> None:
+async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver) -> None:
     job = await send(slow_desk, TIED, Kind.RANK)
     page = slow_desk.page
     QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
@@ -73,9 +70,7 @@ async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until
     await until(lambda: not page.progress.bars)
 
 
-async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(
-    driver: JobPageDriver, until: Until
-) -> None:
+async def test_details_hold_what_someone_will_ask_for_and_the_answer_as_it_came(driver: JobPageDriver) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     await driver.show(job)
     assert not driver.page.tabs.is_shown("details")
@@ -119,7 +114,7 @@ async def card_of(driver: JobPageDriver) -> UnknownOutcomeCard:
 
 
 async def test_what_was_typed_stays_when_the_job_changes_and_an_unknown_outcome_can_be_dismissed(
-    driver: JobPageDriver, until: Until
+    driver: JobPageDriver,
 ) -> None:
     card = await card_of(driver)
     QTest.keyClicks(card.id_field, "768f15b7")
@@ -135,7 +130,7 @@ async def test_what_was_typed_stays_when_the_job_changes_and_an_unknown_outcome_
     assert driver.page.progress.bars[0].text() == "Batch 1: left as it is; it may or may not have arrived."
 
 
-async def test_a_failed_batch_says_why_and_is_sent_again(driver: JobPageDriver, until: Until) -> None:
+async def test_a_failed_batch_says_why_and_is_sent_again(driver: JobPageDriver) -> None:
     sentence = "The model reads at most 8,192 tokens of a text, and one is longer."
     job = await job_with(driver, BatchState.FAILED, error=sentence, error_detail="code 5023", request_id="")
     assert driver.page.tabs.current() == "progress"
@@ -244,7 +239,7 @@ async def service(tmp_path: Path) -> AsyncIterator[FaultyService]:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, theme: Theme, service: FaultyService, until: Until) -> AsyncIterator[Stage]:
+async def stage(tmp_path: Path, theme: Theme, service: FaultyService) -> AsyncIterator[Stage]:
     """The whole window, with an account that is connected."""
     async with opened(tmp_path / "data", theme, service=service.url) as stage:
         await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
@@ -265,7 +260,7 @@ async def by_curl(service: FaultyService, body: object = BODY) -> str:
     return answer.text
 
 
-async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver, until: Until) -> None:
+async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     refused = replace(
         job.batches[0],
@@ -283,7 +278,7 @@ async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: 
     assert all(batch.at_once for batch in driver.program.ledger.job(job.id).batches)
 
 
-async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
+async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, tmp_path: Path) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     await driver.show(job)
     assert not CODE.keys() & entries(driver.page.header.more.menu()).keys()
@@ -297,20 +292,18 @@ async def test_a_job_is_copied_as_code_with_its_requests(driver: JobPageDriver, 
     target.mkdir()
     bar = driver.notices.bars()[0]
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    await choose_path(driver.page, target, until)
+    await choose_path(driver.page, target)
     await until(lambda: "Wrote 1 file to “code”." in driver.notices.texts())
     body = json.loads((target / "batch-0001.json").read_bytes())
     assert len(body["requests"]) == 2
     QGuiApplication.clipboard().clear()
 
 
-async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
-    stage: Stage, service: FaultyService, until: Until
-) -> None:
+async def test_a_job_begun_by_curl_is_added_and_its_results_shown(stage: Stage, service: FaultyService) -> None:
     answer = await by_curl(service)
     request_id = json.loads(answer)["result"]["request_id"]
     stage.workspace.menus.attach()
-    dialog = await shown(AttachDialog, until)
+    dialog = await shown(AttachDialog)
     await until(lambda: dialog.connection.count() == 2)
     assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
     dialog.text.setPlainText("good morning!")
@@ -328,7 +321,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())
 
 
-async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
+async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService) -> None:
     window, workspace = stage.workspace.window, stage.workspace
     window.notices.connection_wanted.emit()
     await until(lambda: isinstance(window.pages.currentWidget(), SettingsPage))
@@ -361,7 +354,7 @@ async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: J
 
 
 async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
-    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
+    stage: Stage, service: FaultyService, tmp_path: Path
 ) -> None:
     shared = ("Choose a new password", "Invoices")
     body = {"requests": [{"query": query, "contexts": [{"text": text} for text in shared]} for query in QUERIES]}
@@ -373,7 +366,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
         (folder / f"{number}.txt").write_text(text, encoding="utf-8")
     request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
     stage.workspace.menus.attach()
-    dialog = await shown(AttachDialog, until)
+    dialog = await shown(AttachDialog)
     await until(lambda: dialog.connection.count() == 2)
     dialog.text.setPlainText(request_id)
     files = dialog.files

@@ -14,7 +14,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.window.app import CrashHandler
 from cfbatch_gui.ui.window.loop import EventLoop
-from tests.ui.conftest import Until
+from tests.ui.connections import until
 
 
 async def test_a_timer_is_never_early() -> None:
@@ -45,7 +45,7 @@ async def test_a_cancelled_timer_is_gone() -> None:
     assert loop._timer.pending() == before
 
 
-async def test_cancelling_after_firing_harms_nobody_who_got_the_same_number(until: Until) -> None:
+async def test_cancelling_after_firing_harms_nobody_who_got_the_same_number() -> None:
     loop = asyncio.get_running_loop()
     fired: list[str] = []
     first = loop.call_later(0, fired.append, "first")

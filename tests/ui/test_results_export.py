@@ -21,8 +21,7 @@ from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.screen.past import run
 from tests.screen.shown import stray_windows
 from tests.screen.stage import Stage
-from tests.ui.conftest import Until
-from tests.ui.connections import choose_path, drag
+from tests.ui.connections import choose_path, drag, until
 from tests.ui.job_page_driver import TIED, JobPageDriver
 
 LEFT = Qt.MouseButton.LeftButton
@@ -54,7 +53,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver, home: Path, until: Until) -> None:
+async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver, home: Path) -> None:
     driver.program.change_settings(last_folder=str(home))
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK))  # the first click, on "Export…"
     await until(lambda: lines(dialog) == [("Support articles.csv", "6 rows")])
@@ -73,9 +72,7 @@ async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-async def test_no_window_but_the_dialog_is_shown(
-    qapp: QApplication, driver: JobPageDriver, kind: Kind, until: Until
-) -> None:
+async def test_no_window_but_the_dialog_is_shown(qapp: QApplication, driver: JobPageDriver, kind: Kind) -> None:
     job = await driver.finished(TIED, kind)
     with stray_windows(qapp) as stray:
         choice = RowChoice("selected", frozenset({1, 2}))
@@ -86,7 +83,7 @@ async def test_no_window_but_the_dialog_is_shown(
     assert not stray
 
 
-async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home: Path, until: Until) -> None:
+async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home: Path) -> None:
     (home / "Support articles.csv").write_text("mine")
     job = await driver.finished(TIED, Kind.RANK)
     dialog = opened(driver, job)
@@ -100,7 +97,7 @@ async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home
 
 
 async def test_limits_of_the_page_are_kept_until_they_are_changed_and_columns_are_chosen_for_all_forms(
-    driver: JobPageDriver, tmp_path: Path, until: Until
+    driver: JobPageDriver, tmp_path: Path
 ) -> None:
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK), ExportOptions(top_k=1))
     await until(lambda: [what for _, what in lines(dialog)] == ["2 rows"])
@@ -127,9 +124,7 @@ async def test_limits_of_the_page_are_kept_until_they_are_changed_and_columns_ar
     assert json.loads(path.with_name("top.csv.manifest.json").read_text("utf-8"))["export"]["top_k"] == 1
 
 
-async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(
-    driver: JobPageDriver, tmp_path: Path, until: Until
-) -> None:
+async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(driver: JobPageDriver, tmp_path: Path) -> None:
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
     (csv_form,) = dialog.forms.chosen()
     outputs = [(tmp_path / "first.csv", csv_form), (tmp_path / "nowhere" / "ranked.csv", csv_form)]
@@ -145,7 +140,7 @@ async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(
     dialog.reject()
 
 
-async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver, home: Path, until: Until) -> None:
+async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver, home: Path) -> None:
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
     await until(lambda: not dialog.tasks.is_running("count"))
     may_go_on = threading.Event()
@@ -168,7 +163,7 @@ async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver
 
 
 async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form(
-    driver: JobPageDriver, home: Path, tmp_path: Path, until: Until
+    driver: JobPageDriver, home: Path, tmp_path: Path
 ) -> None:
     dialog = ExportDialog(driver.program, driver.notices, await driver.finished(TIED, Kind.RANK), parent=driver.window)
     assert [target.name for target in dialog.forms.chosen()] == ["xlsx"]
@@ -188,7 +183,7 @@ async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form
     dialog.open()
     path = tmp_path / "ranked.csv"
     QTest.mouseClick(dialog.change_button, LEFT)
-    await choose_path(dialog, path, until, proposed="Support articles.csv")
+    await choose_path(dialog, path, proposed="Support articles.csv")
     await until(lambda: [name for name, _ in lines(dialog)] == ["ranked.csv"])
     QTest.mouseClick(dialog.save_button, LEFT)
     await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"))

@@ -20,14 +20,14 @@ from cfbatch_gui.ui.plots import Mark, Steps
 from cfbatch_gui.ui.results.ranking_view import OverviewView, context_columns
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import note_all
-from tests.ui.conftest import Until
+from tests.ui.connections import until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
 RANK, SCORE, TEXT, WAS, MOVED = range(5)
 
 
 @pytest.fixture
-async def driver(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
     async with open_job_page(tmp_path) as driver:
         await driver.show(await driver.finished(TIED, Kind.RANK))
         await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
@@ -72,7 +72,7 @@ async def test_ranks_scores_and_the_chosen_text_are_shown(driver: JobPageDriver)
     assert [driver.ranking.queries_model.row(index).margin for index in range(2)] == sorted(margins)
 
 
-async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDriver, until: Until) -> None:
+async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDriver) -> None:
     for index in range(2):
         driver.ranking.queries.selectRow(index)
         await until(lambda: not driver.ranking.tasks.is_running("contexts"))
@@ -102,9 +102,7 @@ async def test_arrow_keys_walk_and_a_search_leaves_what_has_it(driver: JobPageDr
     assert driver.ranking.panel.isVisible()
 
 
-async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
-    driver: JobPageDriver, until: Until
-) -> None:
+async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(driver: JobPageDriver) -> None:
     driver.ranking.limits_bar.top.setValue(3)
     assert column_of(driver, RANK) == ["1", "2", "3=", "3="]
     await until(lambda: driver.ranking.kept.text() == "keeps 6 of 6")
@@ -133,7 +131,7 @@ async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(
     await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
 
 
-async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver: JobPageDriver, until: Until) -> None:
+async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver: JobPageDriver) -> None:
     job = driver.page.job()
     assert job is not None
     with driver.program.folder(job.id).open() as database:
@@ -163,7 +161,7 @@ async def test_was_and_moved_stand_only_where_something_was_ordered_before(drive
     assert len(set(ordered) - set(shared) - {"sku", "label"}) == 2
 
 
-async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDriver, until: Until) -> None:
+async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDriver) -> None:
     await driver.show(await driver.finished(TIED, Kind.RANK))
     ranking = driver.ranking
     assert {choice.words() for choice in ranking.row_choices()} == {"These 4 · this query"}
@@ -186,9 +184,7 @@ async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDr
     assert ranking.row_choices()[0].items == frozenset({5}), "the text that has it, of a query that has it too"
 
 
-async def test_results_that_the_data_lost_are_put_back_from_the_answer_or_said(
-    driver: JobPageDriver, until: Until
-) -> None:
+async def test_results_that_the_data_lost_are_put_back_from_the_answer_or_said(driver: JobPageDriver) -> None:
     job = await driver.finished(TIED.replace(" ", " now "), Kind.RANK, "Put back")
     folder = driver.program.folder(job.id)
 
@@ -220,15 +216,15 @@ TEXTS = tuple(f"{word} number {number}" for word in ("password", "order", "invoi
 CROSSED = "query,context\n" + "".join(f"{query},{text}\n" for query in QUERIES for text in TEXTS)
 
 
-async def overview_of(driver: JobPageDriver, content: str, until: Until) -> OverviewView:
+async def overview_of(driver: JobPageDriver, content: str) -> OverviewView:
     await driver.show(await driver.finished(content, Kind.RANK))
     driver.page.tabs.choose(OVERVIEW)
     await until(lambda: driver.overview.scores.number() != "")
     return driver.overview
 
 
-async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPageDriver, until: Until) -> None:
-    view = await overview_of(driver, CROSSED, until)
+async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPageDriver) -> None:
+    view = await overview_of(driver, CROSSED)
     assert (view.queries.number(), view.scores.number()) == ("10", "160")
     assert "9 in 10 of these" in view.reading.text()
     assert any(isinstance(layer, Steps) for layer in view.chart.layers)
@@ -242,10 +238,8 @@ async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPage
     await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot.text())
 
 
-async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_partial(
-    driver: JobPageDriver, until: Until
-) -> None:
-    view = await overview_of(driver, TIED.replace("order", "parcel"), until)
+async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_partial(driver: JobPageDriver) -> None:
+    view = await overview_of(driver, TIED.replace("order", "parcel"))
     assert view.reading.text().startswith("Not enough data to show a typical unrelated score")
     assert not any(isinstance(layer, Steps) for layer in view.chart.layers)
     assert view.spread.texts()[0] == "All scores"

@@ -25,8 +25,7 @@ from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.pages import ResultViews
-from tests.ui.conftest import Until
-from tests.ui.connections import drag, pick
+from tests.ui.connections import drag, pick, until
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -44,7 +43,6 @@ class Pages:
     views: ResultViews
     job: Job
     wanted: list[str]  # the keys of the tabs that pages ask for
-    until: Until
 
     def begin(self, key: str) -> Any:
         late = self.views.pages[key]
@@ -55,12 +53,12 @@ class Pages:
 
     async def open(self, key: str) -> Any:
         page = self.begin(key)
-        await self.until(lambda: page.vectors_read is not None and not page.tasks.running())
+        await until(lambda: page.vectors_read is not None and not page.tasks.running())
         return page
 
 
 @pytest.fixture
-async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
+async def pages(tmp_path: Path) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
         wanted: list[str] = []
         window = MainWindow()
@@ -70,7 +68,7 @@ async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
         views = ResultViews(workspace)
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, window, views, job, wanted, until)
+        yield Pages(driver, window, views, job, wanted)
         for page in views.pages.values():
             await close_all(page)
             page.close()
@@ -92,20 +90,20 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     assert (len(rows), rows[5][:3], rows[5][5]) == (80, (7, "0005", "Garden hose with a nozzle, number 0"), "Garden")
 
     QTest.keyClicks(page.find_field, "hose")
-    await pages.until(page.list.isVisible)
+    await until(page.list.isVisible)
     assert page.list.title.whole_text() == "20 texts · “hose”"
     assert offered(pages.views.pages["map"]) == {"“hose”": 20}
     page.find_field.clear()
-    await pages.until(lambda: not page.list.isVisible())
+    await until(lambda: not page.list.isVisible())
 
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(0).toPoint())
-    await pages.until(lambda: page.list.isVisible() and not page.tasks.running())
+    await until(lambda: page.list.isVisible() and not page.tasks.running())
     assert page.list.title.whole_text().startswith("Most like “")
     (near,) = pages.views.pages["map"].row_choices()
     assert len(near.items) == 26 and near.is_proposed
     first = page.list.rows.row(0).text.item_no
     page.list.opened.emit(first)
-    await pages.until(lambda: not page.tasks.running())
+    await until(lambda: not page.tasks.running())
     assert page.list.of == (first,)
     page.close_button.click()
     assert not page.list.isVisible()
@@ -113,7 +111,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     seen = {}
     for key in ("one", "clusters", "column/2", "column/1"):
         pick(page.colour_choice, key)
-        await pages.until(lambda: not page.tasks.running())
+        await until(lambda: not page.tasks.running())
         seen[key] = page._colours
     assert seen["column/2"].ordered
     assert seen["clusters"].names[0].startswith("1 · ")
@@ -155,13 +153,13 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     pages: Pages, may_end: threading.Event
 ) -> None:
     page = pages.begin("map")
-    await pages.until(lambda: page.tasks.is_running("layout"))
+    await until(lambda: page.tasks.is_running("layout"))
     assert page.map.layout is Layout.DIRECTION
     assert page.layout_choice.value() == Layout.NEIGHBOURS
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(7).toPoint())
     before = page.dots.pixel_of(7)
     may_end.set()
-    await pages.until(lambda: not page.tasks.running())
+    await until(lambda: not page.tasks.running())
     made = page.map
     assert made.layout is Layout.NEIGHBOURS
     assert page.dots.pixel_of(7) != before
@@ -171,7 +169,7 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
 
     for layout in (Layout.DIRECTION, Layout.NEIGHBOURS):
         page._layout_picked(layout)
-        await pages.until(lambda: not page.tasks.running())
+        await until(lambda: not page.tasks.running())
         assert page.map.layout is layout
         page.shown = None
         await pages.open("map")
@@ -185,7 +183,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
     QTest.keyClick(page.sentence, Qt.Key.Key_Return)  # before the vectors are read
     assert not page.tasks.is_running("ask")
-    await pages.until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
+    await until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
     found = [page.found.rows.row(index) for index in range(page.found.rows.rowCount())]
     assert found[0].text.text.startswith("Desk lamp of brass")
     similarities = [each.similarity for each in found]
@@ -194,15 +192,15 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     assert offered(pages.views.pages["search"]) == {"Most like “a lamp of brass for my desk”": 80}
     page.search()
     assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
-    await pages.until(lambda: not page.tasks.running())
+    await until(lambda: not page.tasks.running())
     second = page.found.items[1]
     page.found.table.selectRow(1)
     QTest.keyClick(page.found.table, Qt.Key.Key_Return)
-    await pages.until(lambda: page.found.of == (second,) and not page.tasks.running())
+    await until(lambda: page.found.of == (second,) and not page.tasks.running())
     table = await pages.open("vectors")
     table.list.table.selectRow(2)
     table.similar_button.click()
-    await pages.until(lambda: page.found.of == (3,) and not page.tasks.running())
+    await until(lambda: page.found.of == (3,) and not page.tasks.running())
     assert pages.wanted == ["search"]
 
 
@@ -225,7 +223,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_
     page.save_button.click()
     assert exported == [pages.job.id]
     page.threshold.setValue(1.0)
-    await pages.until(lambda: page.found is not found and not page.tasks.running())
+    await until(lambda: page.found is not found and not page.tasks.running())
     stricter = page.found
     assert stricter is not None
     assert stricter.threshold == 1 and stricter.gone == 40
@@ -234,7 +232,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_
 async def test_groups_show_their_typical_texts_and_their_number_is_kept_by_job(pages: Pages) -> None:
     page = await pages.open("groups")
     page.number.setValue(4)
-    await pages.until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
+    await until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
     assert page.count.text() == "80 texts · 4 groups"
     found = page.found
     assert found is not None
@@ -249,10 +247,10 @@ async def test_groups_show_their_typical_texts_and_their_number_is_kept_by_job(p
     other = await pages.driver.finished(FOUR, Kind.EMBED, "Another")
     page.show_job(other)
     assert page.is_empty(), "no text of the job before is shown while the other's are grouped"
-    await pages.until(lambda: not page.is_empty() and not page.tasks.running())
+    await until(lambda: not page.is_empty() and not page.tasks.running())
     assert page.number.value() == 2 and page.members.panel.text() in FOUR
     page.show_job(pages.job)
-    await pages.until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
+    await until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
     assert page.number.value() == 4
 
 
@@ -269,12 +267,12 @@ async def test_what_takes_long_is_said_and_can_be_stopped_and_begun_again(
     monkeypatch.setattr(groups, "find_clusters", found_later)
     page = pages.begin("groups")
     button = page.stack.empty.button
-    await pages.until(lambda: page.is_empty() and bool(page.stack.empty.sentence()) and button.isVisible())
+    await until(lambda: page.is_empty() and bool(page.stack.empty.sentence()) and button.isVisible())
     button.click()
     assert not page.tasks.is_running("group") and page.is_empty()
     may_end.set()
     button.click()
-    await pages.until(lambda: not page.is_empty() and not page.tasks.running())
+    await until(lambda: not page.is_empty() and not page.tasks.running())
 
 
 async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
@@ -287,7 +285,7 @@ async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
     assert not driver.page.compare_button.isHidden()
     driver.workspace.compare(pages.job.id, ranking.id)
     page = driver.workspace.comparison_page
-    await pages.until(lambda: page.compared is not None and not page.tasks.running())
+    await until(lambda: page.compared is not None and not page.tasks.running())
     found = page.compared
     assert found is not None
     own, scores = found.comparison.scores
@@ -297,7 +295,7 @@ async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:
     assert page.scores.chart.isVisible()
     other = await driver.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
     driver.workspace.compare(pages.job.id, other.id)
-    await pages.until(lambda: page.compared is None and not page.tasks.running())
+    await until(lambda: page.compared is None and not page.tasks.running())
 
 
 def offered(view: ResultView) -> dict[str, int]:
@@ -306,14 +304,14 @@ def offered(view: ResultView) -> dict[str, int]:
 
 
 @pytest.fixture
-async def four(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
+async def four(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
     async with open_job_page(tmp_path) as driver:
         await driver.show(await driver.finished(FOUR, Kind.EMBED, "Catalogue"))
         await until(lambda: driver.vectors.list.rows.rowCount() == 4)
         yield driver
 
 
-async def test_texts_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDriver, until: Until) -> None:
+async def test_texts_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDriver) -> None:
     first = four.vectors.list.rows.row(0)
     assert (first.text.row, first.text.id, first.text.text) == (2, "0007", "Desk lamp of brass")
     assert four.vectors.count.text() == "4 texts"
@@ -331,7 +329,7 @@ async def test_texts_and_checks_are_shown_and_a_vector_is_copied(four: JobPageDr
     assert np.array_equal(copied, stored)
 
 
-async def test_a_search_leaves_the_texts_that_have_it(four: JobPageDriver, until: Until) -> None:
+async def test_a_search_leaves_the_texts_that_have_it(four: JobPageDriver) -> None:
     QTest.keyClicks(four.vectors.find_field, "garden")
     await until(lambda: four.vectors.list.rows.rowCount() == 1)
     assert four.vectors.count.text() == "1 of 4 texts"

@@ -26,8 +26,7 @@ from tests.screen.stage import opened
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
-from tests.ui.conftest import Until
-from tests.ui.connections import click, pick, shown_page
+from tests.ui.connections import click, pick, shown_page, until
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
@@ -51,7 +50,6 @@ class Desk:
     program: Program
     notices: Notices
     page: VectorizePage
-    until: Until
     wanted: list[tuple[object, str]] = field(default_factory=list)
 
     async def job(self, name: str, content: str, connection: str = "practice") -> Job:
@@ -67,7 +65,7 @@ class Desk:
 
     async def idle(self) -> None:
         """Wait until nothing is under way."""
-        await self.until(lambda: not self.page.tasks.running() and not self.page.pushing.running())
+        await until(lambda: not self.page.tasks.running() and not self.page.pushing.running())
 
     def parts(self) -> str:
         """Which part is shown."""
@@ -77,7 +75,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncIterator[Desk]:
+async def desk_over(root: Path, environ: dict[str, str]) -> AsyncIterator[Desk]:
     """The page over a data folder, with its account where the environment names a service."""
 
     async def prepare(program: Program) -> None:
@@ -90,23 +88,23 @@ async def desk_over(root: Path, until: Until, environ: dict[str, str]) -> AsyncI
 
     opening = {"environ": environ, "credentials": Credentials(MemoryKeyring(), {})}
     async with shown_page(root, make, prepare=prepare, **opening) as (program, page):
-        desk = Desk(root, program, page.notices, page, until)
+        desk = Desk(root, program, page.notices, page)
         page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
         yield desk
         await page.pushing.close()
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, until: Until) -> AsyncIterator[Desk]:
-    async with desk_over(tmp_path, until, {}) as desk:
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with desk_over(tmp_path, {}) as desk:
         yield desk
 
 
 @pytest.fixture
-async def account(tmp_path: Path, until: Until) -> AsyncIterator[tuple[Desk, ThreadedService]]:
+async def account(tmp_path: Path) -> AsyncIterator[tuple[Desk, ThreadedService]]:
     """An account whose service can be told to fail."""
     with ThreadedService(tmp_path / "service").opened() as service:
-        async with desk_over(tmp_path, until, {"CLOUDFLARE_API_BASE_URL": service.url}) as desk:
+        async with desk_over(tmp_path, {"CLOUDFLARE_API_BASE_URL": service.url}) as desk:
             yield desk, service
 
 
@@ -127,7 +125,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     await desk.idle()
     assert page.form.as_text.text() == "Send the numbers of price as texts"
     click(page.send_button)
-    await desk.until(lambda: desk.parts() == "after" and not page.tasks.running())
+    await until(lambda: desk.parts() == "after" and not page.tasks.running())
     assert page.state.title.text() == "24 of 24 are in “products-june”."
     assert "256 dimensions · " in page.state.more.text() and "24 of the vectors" in page.state.line.text()
     assert page.state.sent.texts()[1:16:2] == ["the job's IDs", "none", "price", "24", "0", "0", "24", "24"]
@@ -135,16 +133,14 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     assert not page.search.button.isEnabled()
     QTest.keyClicks(page.search.sentence, "a lamp of brass")
     QTest.keyClick(page.search.sentence, Qt.Key.Key_Return)
-    await desk.until(lambda: page.search.found.rowCount() > 0 and not page.tasks.running())
+    await until(lambda: page.search.found.rowCount() > 0 and not page.tasks.running())
     assert page.search.found.rowCount() == 10
     best = page.search.found.row(0)
     assert (best.text or "").startswith("Desk lamp of brass")
     assert page.foot.text().endswith("10 of its 10 are also among the 10 nearest by exact comparison.")
 
 
-async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(
-    until: Until, account: tuple[Desk, ThreadedService]
-) -> None:
+async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(account: tuple[Desk, ThreadedService]) -> None:
     desk, service = account
     job = await desk.job("Products", rows(range(35)), "cloudflare")
     await desk.show(job)
@@ -190,7 +186,7 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     assert not form.options().delete_removed
     form.gone.click()
     click(desk.page.send_button)
-    await desk.until(lambda: desk.parts() == "after")
+    await until(lambda: desk.parts() == "after")
     (push,) = desk.program.vectorize.pushes(june.id)
     assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
     info = await desk.program.vectorize.calls("practice").info("products")
@@ -207,17 +203,17 @@ async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk)
     assert not page.send_button.isEnabled()
     assert page.foot.text().endswith("What Vectorize would refuse has to be changed first.")
     click(bar.links()[0])
-    await desk.until(lambda: desk.wanted)
+    await until(lambda: desk.wanted)
     assert desk.wanted == [((4,), "Would be refused")]
     pick(page.form.index, "short")
-    await desk.until(lambda: "short takes vectors of 32 numbers, and these have 256." in bar.text())
+    await until(lambda: "short takes vectors of 32 numbers, and these have 256." in bar.text())
     pick(page.form.index, "")
     pick(page.form.ids, "rows")
-    await desk.until(page.send_button.isEnabled)
+    await until(page.send_button.isEnabled)
     assert not bar.isVisible()
 
 
-async def test_the_tab_is_there_once_an_account_is_connected(tmp_path: Path, theme: Theme, until: Until) -> None:
+async def test_the_tab_is_there_once_an_account_is_connected(tmp_path: Path, theme: Theme) -> None:
     path = tmp_path / "Products.csv"
     path.write_text(rows(range(4)), encoding="utf-8")
     async with opened(tmp_path / "data", theme, practice_times=(0.0, 0.0)) as stage:
@@ -253,7 +249,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     refusal = faults.refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
     service.follow(refusal)
     click(desk.page.send_button)
-    await desk.until(desk.notices.bars)
+    await until(desk.notices.bars)
     await desk.idle()
     (bar,) = desk.notices.bars()
     assert "Vectorize Write" in bar.text() and desk.page.state.waiting.text() == bar.text()
@@ -264,7 +260,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     assert opened == [True]
     service.follow()
     click(desk.page.state.carry_on_button)
-    await desk.until(lambda: desk.parts() == "after")
+    await until(lambda: desk.parts() == "after")
 
 
 async def test_vectors_of_a_worker_go_through_the_account(account: tuple[Desk, ThreadedService]) -> None:

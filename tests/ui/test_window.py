@@ -28,8 +28,7 @@ from cfbatch_gui.words.languages import ENGLISH, Language, languages, load_langu
 from cfbatch_gui.words.quality import signed
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage
-from tests.ui.conftest import Until
-from tests.ui.connections import entries
+from tests.ui.connections import entries, until
 
 
 @pytest.fixture
@@ -160,7 +159,7 @@ def test_an_error_about_the_connection_leads_there(qtbot: Any, window: MainWindo
     assert window.notices.texts() == []
 
 
-async def test_a_notice_that_is_shown_lets_the_window_rest(window: MainWindow, until: Until) -> None:
+async def test_a_notice_that_is_shown_lets_the_window_rest(window: MainWindow) -> None:
     window.notices.show_notice(
         "What happened is said in many words. " * 6, "attention", button="Undo", on_button=lambda: None
     )
@@ -271,7 +270,7 @@ async def small(stage: Stage, width: int, height: int) -> TableView:
 
 
 @pytest.mark.parametrize("width", [800, 920])
-async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int, until: Until) -> None:
+async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int) -> None:
     table = await small(stage, width, 560)
     await until(lambda: table.columns() and table.isVisible())
     text = next(section for section, column in enumerate(table.columns()) if column.stretch)
@@ -279,7 +278,7 @@ async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int,
     assert table.horizontalScrollBar().maximum() == 0
 
 
-async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage, until: Until) -> None:
+async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage) -> None:
     table = await small(stage, 800, 500)
     await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
     stage.workspace.window.resize(1280, 820)

@@ -18,8 +18,7 @@ from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
-from tests.ui.conftest import Until
-from tests.ui.connections import begin, choose, click, everything_said, opened_page
+from tests.ui.connections import begin, choose, click, everything_said, opened_page, until
 
 TITLE = "Set up in my account"
 
@@ -27,10 +26,8 @@ TITLE = "Set up in my account"
 class Desk:
     """A page of connections, and an account at a stand-in."""
 
-    def __init__(
-        self, program: Program, page: ConnectionPage, account: AccountService, faulty: FaultyService, until: Until
-    ) -> None:
-        self.program, self.page, self.account, self.faulty, self.until = program, page, account, faulty, until
+    def __init__(self, program: Program, page: ConnectionPage, account: AccountService, faulty: FaultyService) -> None:
+        self.program, self.page, self.account, self.faulty = program, page, account, faulty
         self.opened_pages: list[str] = []
 
     def set_up(self) -> WorkerSetupDialog:
@@ -55,18 +52,18 @@ class Desk:
         if token:
             dialog.token.setText(token)
         click(dialog.start_button)
-        await self.until(lambda: not dialog.is_working())
+        await until(lambda: not dialog.is_working())
 
     async def close(self, dialog: WorkerSetupDialog | WorkerRemovalDialog) -> None:
         """Close it, and wait until it is gone."""
         click(dialog.close_button)
         kind = type(dialog)
-        await self.until(lambda: not self.page.window().findChildren(kind))
-        await self.until(lambda: not self.page.tasks.is_running("refresh"))
+        await until(lambda: not self.page.window().findChildren(kind))
+        await until(lambda: not self.page.tasks.is_running("refresh"))
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, until: Until, backend: KeyringBackend) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path, backend: KeyringBackend) -> AsyncIterator[Desk]:
     account, pages = AccountService(), list[str]()
 
     def browser(address: str) -> bool:
@@ -75,9 +72,9 @@ async def desk(tmp_path: Path, until: Until, backend: KeyringBackend) -> AsyncIt
 
     async with (
         FaultyService(account) as faulty,
-        opened_page(tmp_path, until, backend, faulty.url, browser=browser) as page,
+        opened_page(tmp_path, backend, faulty.url, browser=browser) as page,
     ):
-        desk = Desk(page.program, page, account, faulty, until)
+        desk = Desk(page.program, page, account, faulty)
         desk.opened_pages = pages
         yield desk
 
@@ -143,11 +140,11 @@ async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again
     dialog = desk.set_up()
     dialog.token.setText(TOKEN)
     click(dialog.start_button)
-    await desk.until(lambda: desk.account.changes[-1:] == ["PUT /accounts/{account}/workers/scripts/cf-batch-door"])
+    await until(lambda: desk.account.changes[-1:] == ["PUT /accounts/{account}/workers/scripts/cf-batch-door"])
     assert dialog.close_button.text() == "Stop" and not dialog.start_button.isEnabled()
     assert dialog.calls[5].state is State.RUNNING
     click(dialog.close_button)
-    await desk.until(lambda: dialog.close_button.text() == "Cancel")
+    await until(lambda: dialog.close_button.text() == "Cancel")
     assert dialog.problem.text().startswith("Stopped. What was done stays") and dialog.calls[5].state is None
     await desk.do(dialog, token="")
     assert dialog.outcome.text() == "Done: connection “My Worker” was added."
@@ -159,10 +156,10 @@ async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> Non
     dialog = desk.set_up()
     dialog.token.setText(TOKEN)
     click(dialog.start_button)
-    await desk.until(lambda: len(desk.faulty.arrivals) == 2)
+    await until(lambda: len(desk.faulty.arrivals) == 2)
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    await desk.until(lambda: not desk.page.window().findChildren(WorkerSetupDialog))
-    await desk.until(lambda: not desk.page.tasks.running())
+    await until(lambda: not desk.page.window().findChildren(WorkerSetupDialog))
+    await until(lambda: not desk.page.tasks.running())
     assert not desk.account.changes and desk.program.settings.connections == ()
 
 
@@ -172,7 +169,7 @@ async def test_without_a_keyring_the_secret_can_be_copied(desk: Desk) -> None:
     await desk.do(dialog)
     assert dialog.afterwards.text().startswith("No keyring took the Worker’s secret: copy it now")
     click(dialog.copy_secret)
-    await desk.until(lambda: dialog.copy_secret.text() == "Copied")
+    await until(lambda: dialog.copy_secret.text() == "Copied")
     assert QGuiApplication.clipboard().text() == desk.account.secret()
     QGuiApplication.clipboard().clear()
     await desk.close(dialog)

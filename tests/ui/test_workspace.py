@@ -21,8 +21,7 @@ from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window.workspace import Request
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
-from tests.ui.conftest import Until
-from tests.ui.connections import click
+from tests.ui.connections import click, until
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -215,9 +214,7 @@ async def open_settings(stage: Stage) -> SettingsPage:
     return shown
 
 
-async def test_the_language_is_kept_and_the_window_opens_again_in_it(
-    stage: Stage, tmp_path: Path, until: Until
-) -> None:
+async def test_the_language_is_kept_and_the_window_opens_again_in_it(stage: Stage, tmp_path: Path) -> None:
     page = await open_settings(stage)
     page.tabs.choose(WINDOW)
     assert page.language.value() == ""
@@ -232,7 +229,7 @@ async def test_the_language_is_kept_and_the_window_opens_again_in_it(
     assert stage.workspace.begins_again
 
 
-async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
+async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path) -> None:
     page = await open_settings(stage)
     page.tabs.choose(WINDOW)
     assert page.boxes["practice_waits"].isChecked()
@@ -260,7 +257,7 @@ async def test_what_is_ticked_and_a_budget_are_kept(stage: Stage, tmp_path: Path
     )
 
 
-async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, until: Until) -> None:
+async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path) -> None:
     page = await open_settings(stage)
     page.tabs.choose(DATA)
     assert not page.forget_folders.isEnabled()
@@ -274,7 +271,7 @@ async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, un
     await until(lambda: Settings.load(Paths(tmp_path / "data").settings).folders == {})
 
 
-async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> None:
+async def test_escape_and_done_leave_the_page(stage: Stage) -> None:
     page = await open_settings(stage)
     click(page.done_button)
     assert stage.workspace.window.pages.currentWidget() is not page

@@ -24,8 +24,7 @@ from tests.support import faults
 from tests.support.disks import fill_up, free_up, small_disk
 from tests.support.faulty_service import FaultyService, ThreadedService
 from tests.support.keyrings import MemoryKeyring
-from tests.ui.conftest import Until
-from tests.ui.connections import answer_line, entries
+from tests.ui.connections import answer_line, entries, until
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
@@ -306,9 +305,7 @@ async def test_a_moved_folder_asks_once_and_goes_on(tmp_path: Path, theme: Theme
 CONNECTION = (Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
 
 
-async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
-    tmp_path: Path, theme: Theme, until: Until
-) -> None:
+async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(tmp_path: Path, theme: Theme) -> None:
     async with (
         FaultyService(service(tmp_path / "service")) as faulty,
         opened(tmp_path / "data", theme, service=faulty.url) as stage,
@@ -326,7 +323,7 @@ async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
         await until(lambda: "its last test failed" not in gear.accessibleDescription())
 
 
-async def test_renaming_keeps_the_place_in_the_list_and_the_keyboard(stage: Stage, until: Until) -> None:
+async def test_renaming_keeps_the_place_in_the_list_and_the_keyboard(stage: Stage) -> None:
     window, jobs = stage.workspace.window, stage.workspace.window.library.list
     window.resize(1000, 500)
     for number in range(12):
@@ -336,6 +333,6 @@ async def test_renaming_keeps_the_place_in_the_list_and_the_keyboard(stage: Stag
     jobs.setFocus()
     place = jobs.verticalScrollBar().value()
     stage.workspace.job_actions.rename(stage.job("Draft 2").id)
-    await answer_line("Second", until)
+    await answer_line("Second")
     await until(lambda: jobs.currentIndex().data() == "Second")
     assert window.focusWidget() is jobs and jobs.verticalScrollBar().value() == place > 0

@@ -27,7 +27,7 @@ from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.support.faulty_service import FaultyService
-from tests.ui.conftest import Until
+from tests.ui.connections import until
 from tests.ui.job_page_driver import job_actions
 
 
@@ -59,7 +59,7 @@ class DraftDriver:
         self.page.drafts.open_paths(paths)
         return job
 
-    async def open(self, path: Path, until: Until, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:
+    async def open(self, path: Path, *, kind: Kind = Kind.RANK, connection: str = "practice") -> None:
         """Open a file in a new draft, and wait until it can be sent."""
         self.begin(path, kind=kind, connection=connection)
         await until(self.is_ready)

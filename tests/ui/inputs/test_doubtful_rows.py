@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
-from tests.ui.conftest import Until
+from tests.ui.connections import until
 from tests.ui.inputs.conftest import DraftDriver
 
 # Row 3 goes on after a closing quotation mark, row 5 has one of no pair, row 7 may be two rows.
@@ -26,15 +26,13 @@ def texts(tmp_path: Path) -> Path:
     return path
 
 
-async def settled(driver: DraftDriver, kind: ProblemKind, until: Until, count: int = 3) -> None:
+async def settled(driver: DraftDriver, kind: ProblemKind, count: int = 3) -> None:
     await until(lambda: driver.is_settled() and driver.is_ready() and driver.problems() == {kind: count})
 
 
-async def test_they_are_shown_as_they_stand_beside_what_was_read(
-    driver: DraftDriver, texts: Path, until: Until
-) -> None:
+async def test_they_are_shown_as_they_stand_beside_what_was_read(driver: DraftDriver, texts: Path) -> None:
     driver.begin(texts, kind=Kind.EMBED)
-    await settled(driver, LEFT_OUT, until)
+    await settled(driver, LEFT_OUT)
     assert driver.counts()[1] == 5
     driver.press(LEFT_OUT, SHOW)
     view = driver.page.check.problems
@@ -55,36 +53,34 @@ async def test_they_are_shown_as_they_stand_beside_what_was_read(
     assert '"6,""a sofa\n7,a shelf, blue"",12"' in QGuiApplication.clipboard().text()
 
 
-async def test_nobody_has_decided_about_other_rows(
-    driver: DraftDriver, texts: Path, tmp_path: Path, until: Until
-) -> None:
+async def test_nobody_has_decided_about_other_rows(driver: DraftDriver, texts: Path, tmp_path: Path) -> None:
     driver.begin(texts, kind=Kind.EMBED)
-    await settled(driver, LEFT_OUT, until)
+    await settled(driver, LEFT_OUT)
     driver.press(LEFT_OUT, DECIDE)
-    await settled(driver, SENT, until)
+    await settled(driver, SENT)
     with texts.open("a") as file:
         file.write('10,"a vase" of glass,5\n')
     driver.start_again()
-    await settled(driver, LEFT_OUT, until, 4)
+    await settled(driver, LEFT_OUT, 4)
     driver.press(LEFT_OUT, DECIDE)
-    await settled(driver, SENT, until, 4)
+    await settled(driver, SENT, 4)
     other = tmp_path / "other.csv"
     other.write_text(TEXTS, encoding="utf-8")
     driver.page.drafts.open_paths([other])
-    await settled(driver, LEFT_OUT, until)
+    await settled(driver, LEFT_OUT)
     driver.press(LEFT_OUT, DECIDE)
-    await settled(driver, SENT, until)
+    await settled(driver, SENT)
     driver.click(driver.page.data.first.header)
-    await settled(driver, LEFT_OUT, until)
+    await settled(driver, LEFT_OUT)
 
 
-async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_path: Path) -> None:
     queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
     queries.write_text('id,query\n1,why\n2,"what" is it\n3,how\n', encoding="utf-8")
     contexts.write_text('sku,text\nA,one\nB,"two" and more\nC,three\nD,5" screen\nE,six\n', encoding="utf-8")
     driver.begin(queries, contexts, kind=Kind.RANK)
     for kind, counts in ((LEFT_OUT, (2, 6)), (SENT, (3, 15)), (LEFT_OUT, (2, 6))):
-        await settled(driver, kind, until)
+        await settled(driver, kind)
         assert driver.counts() == counts
         driver.press(kind, SHOW)
         view = driver.page.check.problems

@@ -10,8 +10,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.check_section import CUT
-from tests.ui.conftest import Until
-from tests.ui.connections import choose_path
+from tests.ui.connections import choose_path, until
 from tests.ui.inputs.conftest import DraftDriver
 
 GERMAN = "frage;antwort\nWie ändere ich das?;Über „Konto“ für 5 €\nWo ist das Maß?;Im Zubehör\n"
@@ -22,31 +21,29 @@ def cell(driver: DraftDriver, row: int, column: int) -> str:
     return str(model.index(row, column).data())
 
 
-async def choose_encoding(driver: DraftDriver, codec: str, until: Until, *, opens: bool = True) -> None:
+async def choose_encoding(driver: DraftDriver, codec: str, *, opens: bool = True) -> None:
     if opens:
         driver.click(driver.page.data.first.encoding)
     await until(QApplication.activePopupWidget)
     driver.pick(lambda action: action.data() == codec)
 
 
-async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(
-    driver: DraftDriver, tmp_path: Path, until: Until
-) -> None:
+async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(driver: DraftDriver, tmp_path: Path) -> None:
     path = tmp_path / "fragen.csv"
     path.write_bytes(GERMAN.encode("cp1252"))
-    await driver.open(path, until)
+    await driver.open(path)
     part = driver.page.data.first
     assert part.encoding.text() == "Windows-1252, our guess"
     assert cell(driver, 1, 0) == "Wo ist das Maß?"
-    await choose_encoding(driver, "cp1251", until)
+    await choose_encoding(driver, "cp1251")
     await until(lambda: driver.is_ready() and part.encoding.text() == "Windows-1251")
     assert cell(driver, 0, 1).startswith("Ьber") and driver.counts() == (2, 2)
 
 
 async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
-    driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
+    driver: DraftDriver, questions: Path, tmp_path: Path
 ) -> None:
-    await driver.open(questions, until)
+    await driver.open(questions)
     before = driver.counts()
     picture = tmp_path / "picture.csv"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
@@ -58,10 +55,8 @@ async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(
     assert driver.notices.bars()[0].links()[0].text() == "Choose another file"
 
 
-async def test_rows_that_are_left_out_are_shown_and_saved(
-    driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
-) -> None:
-    await driver.open(questions, until)
+async def test_rows_that_are_left_out_are_shown_and_saved(driver: DraftDriver, questions: Path, tmp_path: Path) -> None:
+    await driver.open(questions)
     assert driver.problems() == {ProblemKind.EMPTY_CONTEXT: 1, ProblemKind.EMPTY_QUERY: 1}
     show, save = driver.page.check.problem_bars.bars[ProblemKind.EMPTY_CONTEXT].links()
     driver.click(show)
@@ -72,7 +67,7 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     assert not view.isVisible()
     driver.click(save)
     target = tmp_path / "left out.csv"
-    await choose_path(driver.page, target, until)
+    await choose_path(driver.page, target)
     await until(lambda: driver.notices.texts() == ["Wrote 1 row to “left out.csv”."])
     assert target.read_text("utf-8-sig").splitlines() == [
         "question,answer,sku,relevance,Row,Reason",
@@ -80,10 +75,10 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     ]
 
 
-async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text("Berlin|Germany\nParis|France\nRome|Italy\nVienna|Austria\n")
-    await driver.open(path, until)
+    await driver.open(path)
     part = driver.page.data.first
     assert part.separator.text() == "one text per line" and part.facts.text() == "4 rows · 1 column"
     driver.click(part.separator)
@@ -98,10 +93,10 @@ async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path
     await until(lambda: part.header.text() == "no header row")
 
 
-async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text(f"id,text\n1,short\n2,{'word ' * 12_000}\n")
-    await driver.open(path, until)
+    await driver.open(path)
     driver.press(CUT, 0)
     view = driver.page.check.problems
     await until(view.isVisible)
@@ -121,9 +116,9 @@ async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, t
 
 
 async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
-    program: Program, driver: DraftDriver, questions: Path, until: Until, qtbot: object
+    program: Program, driver: DraftDriver, questions: Path, qtbot: object
 ) -> None:
-    await driver.open(questions, until)
+    await driver.open(questions)
     driver.choose_role(3, Role.KEEP)
     await until(driver.is_ready)
     job, counts = driver.job, driver.counts()
@@ -142,8 +137,8 @@ async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
     await until(lambda: driver.sent == [job.id])
 
 
-async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: Path, until: Until) -> None:
-    await driver.open(questions, until)
+async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: Path) -> None:
+    await driver.open(questions)
     header = driver.page.data.first.table.roles
     header.setFocus(Qt.FocusReason.TabFocusReason)
     for _ in range(3):
@@ -156,9 +151,9 @@ async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: 
 
 
 async def test_a_file_that_takes_the_place_of_another_is_undone(
-    driver: DraftDriver, questions: Path, many: Path, until: Until
+    driver: DraftDriver, questions: Path, many: Path
 ) -> None:
-    await driver.open(questions, until)
+    await driver.open(questions)
     driver.choose_role(3, Role.KEEP)
     await until(lambda: driver.is_ready() and driver.state.mapping is not None)
     mapping, counts = driver.state.mapping, driver.counts()
@@ -179,11 +174,11 @@ async def test_a_file_that_takes_the_place_of_another_is_undone(
 
 @pytest.mark.parametrize(("codec", "name", "mark"), [("mac_roman", "Mac Roman", "…"), ("cp1252", "Windows-1252", "É")])
 async def test_a_close_guess_is_asked_about_before_sending(
-    driver: DraftDriver, tmp_path: Path, until: Until, codec: str, name: str, mark: str
+    driver: DraftDriver, tmp_path: Path, codec: str, name: str, mark: str
 ) -> None:
     path = tmp_path / "a.csv"  # two encodings have its only letter beyond ASCII
     path.write_bytes("mark;text\nÉ;one\na;two\nb;three\n".encode("cp1252"))
-    await driver.open(path, until, kind=Kind.EMBED)
+    await driver.open(path, kind=Kind.EMBED)
     driver.choose_role(1, Role.KEEP)
     driver.choose_role(0, Role.TEXT)
     await until(driver.is_ready)
@@ -196,7 +191,7 @@ async def test_a_close_guess_is_asked_about_before_sending(
     (bar,) = driver.notices.bars()
     assert driver.sent == [] and "É" in bar.text()
     bar.links()[0].click()
-    await choose_encoding(driver, codec, until, opens=False)
+    await choose_encoding(driver, codec, opens=False)
     await until(lambda: driver.is_ready() and driver.page.data.first.encoding.text() == name)
     assert (cell(driver, 0, 0), driver.sent) == (mark, [])  # to be looked at before it is sent
     driver.click(send)

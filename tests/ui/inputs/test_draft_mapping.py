@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
 from tests.core.inputs.files import POSITIVES, data_set
-from tests.ui.conftest import Until
-from tests.ui.connections import answer_line, pick
+from tests.ui.connections import answer_line, pick, until
 from tests.ui.inputs.conftest import DraftDriver
 
 PRODUCTS = "sku,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,,Nameless\n"
@@ -44,15 +43,15 @@ def entry(menu: QMenu, words: str) -> None:
     action.trigger()
 
 
-async def opened(driver: DraftDriver, path: Path, until: Until) -> None:
+async def opened(driver: DraftDriver, path: Path) -> None:
     """A new draft with this file, whatever was kept of the one before being on disk."""
     await until(lambda: not any(driver.page.drafts.tasks.is_running(f"remember {number}") for number in range(1, 20)))
     driver.begin(path)
     await until(lambda: driver.is_settled() and driver.is_ready())
 
 
-async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, products: Path, until: Until) -> None:
-    await opened(driver, products, until)
+async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, products: Path) -> None:
+    await opened(driver, products)
     editor = driver.page.data.template
     assert not editor.isVisible()
     choose_from_layouts(driver, "Join several columns")
@@ -76,10 +75,10 @@ async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, produc
     assert not editor.isVisible()
 
 
-async def test_long_texts_are_cut(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+async def test_long_texts_are_cut(driver: DraftDriver, tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text(f"id,text\n1,short\n2,{'word ' * 1_000}\n")
-    await opened(driver, path, until)
+    await opened(driver, path)
     choose_from_layouts(driver, "Cut long texts")
     editor = driver.page.data.split
     await until(lambda: editor.isVisible() and driver.is_ready() and len(texts(driver)) > 2)
@@ -91,52 +90,50 @@ async def test_long_texts_are_cut(driver: DraftDriver, tmp_path: Path, until: Un
 
 
 async def test_a_choice_is_remembered_for_files_that_are_built_alike(
-    driver: DraftDriver, products: Path, tmp_path: Path, until: Until
+    driver: DraftDriver, products: Path, tmp_path: Path
 ) -> None:
-    await opened(driver, products, until)
+    await opened(driver, products)
     driver.choose_role(0, Role.IGNORE)
     choose_from_layouts(driver, "Join several columns")
     await until(lambda: driver.is_ready() and texts(driver)[0] == "Lamp. It is warm")
     other = tmp_path / "june.csv"
     other.write_text(PRODUCTS.replace("Lamp", "Sofa"))
-    await opened(driver, other, until)
+    await opened(driver, other)
     assert driver.state.mapping is not None
     assert driver.state.mapping.roles == (Role.IGNORE, Role.KEEP, Role.TEXT)
     assert texts(driver)[0] == "Sofa. It is warm"
     driver.notices.undos.undo()
     await until(lambda: driver.is_settled() and driver.is_ready() and texts(driver)[0] == "It is warm")
     assert driver.notices.undos.latest() is None
-    await opened(driver, other, until)
+    await opened(driver, other)
     assert driver.notices.undos.latest() is None and texts(driver)[0] == "It is warm"
 
 
-async def test_a_recipe_is_saved_used_renamed_and_deleted(
-    driver: DraftDriver, products: Path, tmp_path: Path, until: Until
-) -> None:
-    await opened(driver, products, until)
+async def test_a_recipe_is_saved_used_renamed_and_deleted(driver: DraftDriver, products: Path, tmp_path: Path) -> None:
+    await opened(driver, products)
     choose_from_layouts(driver, "Join several columns")
     await until(lambda: driver.is_ready() and texts(driver)[0] == "Lamp. It is warm")
     entry(recipe_menu(driver), "Save this as a recipe…")
-    await answer_line("Catalogue & more", until)
+    await answer_line("Catalogue & more")
     await until(lambda: [each.name for each in driver.program.recipes.recipes()] == ["Catalogue & more"])
 
     other = tmp_path / "other.csv"
     other.write_text("body,title,sku,colour\nIt is soft,Sofa,7,red\n")
-    await opened(driver, other, until)
+    await opened(driver, other)
     assert texts(driver) == ["It is soft"]
     entry(recipe_menu(driver), "Catalogue && more")
     await until(lambda: driver.is_settled() and driver.is_ready() and texts(driver) == ["Sofa. It is soft"])
 
     foreign = tmp_path / "foreign.csv"
     foreign.write_text("text\nhello\n")
-    await opened(driver, foreign, until)
+    await opened(driver, foreign)
     action = recipe_menu(driver).actions()[0]
     assert not action.isEnabled() and action.toolTip() == "There is no column “sku”."
 
     rename = next(action.menu() for action in recipe_menu(driver).actions() if action.text() == "Rename")
     assert isinstance(rename, QMenu)
     entry(rename, "Catalogue && more")
-    await answer_line("Goods", until)
+    await answer_line("Goods")
     await until(lambda: [each.name for each in driver.program.recipes.recipes()] == ["Goods"])
     delete = next(action.menu() for action in recipe_menu(driver).actions() if action.text() == "Delete")
     assert isinstance(delete, QMenu)
@@ -147,9 +144,9 @@ async def test_a_recipe_is_saved_used_renamed_and_deleted(
 
 
 async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_again(
-    driver: DraftDriver, tmp_path: Path, until: Until
+    driver: DraftDriver, tmp_path: Path
 ) -> None:
-    await driver.open(data_set(tmp_path / "set", POSITIVES), until)
+    await driver.open(data_set(tmp_path / "set", POSITIVES))
     choice = driver.page.data.candidates.choice
     assert choice.isVisible() and choice.currentText().startswith("A sample of ")
     for pool, texts in ((CandidatePool.CORPUS, 240), (CandidatePool.JUDGED, 3), (CandidatePool.CORPUS, 240)):

@@ -11,12 +11,11 @@ from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import JobState
-from tests.ui.conftest import Until
-from tests.ui.connections import answer_line, choose_path
+from tests.ui.connections import answer_line, choose_path, until
 from tests.ui.inputs.conftest import DraftDriver
 
 
-async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: Until) -> None:
+async def test_the_example_is_read_counted_and_sent(driver: DraftDriver) -> None:
     job = driver.new_draft()
     assert driver.why_not() == "Bring your data first: open a file, drop it here, or paste."
     driver.click(driver.page.data.drop.example_link)
@@ -37,7 +36,7 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
 
 
 async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
-    driver: DraftDriver, questions: Path, until: Until
+    driver: DraftDriver, questions: Path
 ) -> None:
     texts = Path("resources/examples/product-texts.csv").resolve()
     driver.new_draft("New job")
@@ -55,7 +54,7 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
     assert driver.page.what.rank.is_chosen() and not driver.is_ready()
 
 
-async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tmp_path: Path) -> None:
     large, small = tmp_path / "large.csv", tmp_path / "small.csv"
     large.write_text("id,text\n" + "".join(f"{n},a text with the number {n}\n" for n in range(30_000)))
     small.write_text("id,text\n1,one\n2,two\n")
@@ -71,7 +70,7 @@ async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tm
     assert driver.page.data.first.facts.text() == "2 rows · 2 columns"
 
 
-async def test_the_first_five_are_sent_as_a_job_of_their_own(driver: DraftDriver, until: Until) -> None:
+async def test_the_first_five_are_sent_as_a_job_of_their_own(driver: DraftDriver) -> None:
     job = driver.new_draft("Help")
     driver.page.drafts.use_example()
     await until(driver.is_ready)
@@ -83,9 +82,7 @@ async def test_the_first_five_are_sent_as_a_job_of_their_own(driver: DraftDriver
     assert (await driver.program.runner.wait(copy.id)).state is JobState.DONE
 
 
-async def test_two_dropped_files_are_queries_and_contexts_for_all(
-    driver: DraftDriver, tmp_path: Path, until: Until
-) -> None:
+async def test_two_dropped_files_are_queries_and_contexts_for_all(driver: DraftDriver, tmp_path: Path) -> None:
     queries, contexts = tmp_path / "queries.csv", tmp_path / "answers.csv"
     queries.write_text("id,question\n1,how do I pay\n2,where is my parcel\n")
     contexts.write_text("sku,answer\nA,By card\nB,On its way\nC,Ask the shop\n")
@@ -111,7 +108,7 @@ def drop(driver: DraftDriver, paths: list[Path]) -> None:
 
 @pytest.mark.parametrize("is_begun_with_queries", [True, False])
 async def test_where_a_second_file_is_missing_a_button_adds_one(
-    driver: DraftDriver, tmp_path: Path, until: Until, is_begun_with_queries: bool
+    driver: DraftDriver, tmp_path: Path, is_begun_with_queries: bool
 ) -> None:
     queries, answers = tmp_path / "queries.csv", tmp_path / "answers.csv"
     queries.write_text("id,question\n1,how do I pay\n2,where is my parcel\n")
@@ -124,7 +121,7 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     await until(data.add_second.isVisible)
     data.add_second.setFocus()
     driver.qtbot.keyClick(data.add_second, Qt.Key.Key_Space)
-    await choose_path(driver.page, second, until)
+    await choose_path(driver.page, second)
     await until(lambda: driver.is_ready() and driver.counts() == (2, 6))
     state = driver.state
     assert state.file is not None and state.second is not None and state.mapping is not None
@@ -133,7 +130,7 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
 
 
 async def test_a_sheet_is_chosen_its_hidden_rows_are_left_out_and_one_query_is_typed_for_the_rest(
-    driver: DraftDriver, tmp_path: Path, until: Until
+    driver: DraftDriver, tmp_path: Path
 ) -> None:
     path = tmp_path / "tickets.xlsx"
     with xlsxwriter.Workbook(path) as book:
@@ -143,7 +140,7 @@ async def test_a_sheet_is_chosen_its_hidden_rows_are_left_out_and_one_query_is_t
             sheet.write(row, 0, text)
         sheet.set_row(2, None, None, {"hidden": True})
     data = driver.page.data
-    await driver.open(path, until)
+    await driver.open(path)
     assert not data.first.encoding.isVisible() and not data.first.separator.isVisible()
     driver.click(data.first.sheet)
     driver.pick(lambda action: action.text() == "Q && A")
@@ -153,6 +150,6 @@ async def test_a_sheet_is_chosen_its_hidden_rows_are_left_out_and_one_query_is_t
     driver.choose_kind(Kind.RANK)
     await until(data.type_query.isVisible)
     driver.click(data.type_query)
-    await answer_line("where is it dark?", until)
+    await answer_line("where is it dark?")
     await until(lambda: driver.is_ready() and driver.counts() == (1, 2))
     assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.SHARED

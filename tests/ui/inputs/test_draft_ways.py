@@ -10,8 +10,7 @@ from tests.canary import SECRET
 from tests.core.endpoints import conftest as stand_ins
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
-from tests.ui.conftest import Until
-from tests.ui.connections import pick
+from tests.ui.connections import pick, until
 from tests.ui.inputs.conftest import DraftDriver
 
 
@@ -19,10 +18,8 @@ def id_of(driver: DraftDriver, name: str) -> str:
     return driver.program.address_book.find(name)
 
 
-async def test_a_small_job_is_offered_synchronously_and_comes_back(
-    connected: DraftDriver, questions: Path, until: Until
-) -> None:
-    await connected.open(questions, until, connection=id_of(connected, "Berlin"))
+async def test_a_small_job_is_offered_synchronously_and_comes_back(connected: DraftDriver, questions: Path) -> None:
+    await connected.open(questions, connection=id_of(connected, "Berlin"))
     check = connected.page.check
     assert connected.why_not() == "2 queries with 4 texts: an answer in seconds, without the queue."
     assert check.send_button.text() == "Send 1 batch"
@@ -41,9 +38,9 @@ async def test_a_small_job_is_offered_synchronously_and_comes_back(
 
 
 async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
-    connected: DraftDriver, questions: Path, until: Until
+    connected: DraftDriver, questions: Path
 ) -> None:
-    await connected.open(questions, until, connection="cloudflare")
+    await connected.open(questions, connection="cloudflare")
     options = connected.page.check.options
     connected.click(connected.page.check.options_button)
     assert not options.account.isVisible()
@@ -65,7 +62,7 @@ async def test_collecting_in_the_account_is_offered_for_a_worker_and_follows_it(
 
 
 async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
-    connected: DraftDriver, many: Path, tmp_path: Path, until: Until
+    connected: DraftDriver, many: Path, tmp_path: Path
 ) -> None:
     refused = json.dumps({"error": {"code": 8007, "message": "This model does not support request queuing"}})
     behind = stand_ins.worker(stand_ins.service(tmp_path / "service"))
@@ -74,7 +71,7 @@ async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
         saved = SavedConnection("", "Lisbon", "worker", url=worker.url.removesuffix("/client/v4"))
         lisbon = (await connections.save(saved, secret=SECRET)).id
         await connections.probe(lisbon, connections.plan_probe(lisbon, "@cf/baai/bge-m3"))
-        await connected.open(many, until, connection=lisbon)
+        await connected.open(many, connection=lisbon)
         assert "the model took no batches" in connected.notes()
         assert connected.why_not() == "Without the queue, four requests at a time."
         check = connected.page.check
@@ -83,10 +80,8 @@ async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
         assert "the model took no batches" not in connected.notes()
 
 
-async def test_models_come_from_the_service_with_their_day(
-    connected: DraftDriver, questions: Path, until: Until
-) -> None:
-    await connected.open(questions, until, connection="cloudflare")
+async def test_models_come_from_the_service_with_their_day(connected: DraftDriver, questions: Path) -> None:
+    await connected.open(questions, connection="cloudflare")
     options = connected.page.check.options
     assert not connected.program.connections.models("cloudflare").is_live
     connected.click(connected.page.check.options_button)
