@@ -5,7 +5,6 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,11 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results import groups
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.result_view import LateView, ResultView
 from cfbatch_gui.ui.results import map_view
+from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.tasks import close_all
-from cfbatch_gui.ui.window.main_window import MainWindow
-from cfbatch_gui.ui.window.pages import ResultViews
-from tests.ui.connections import drag, pick, until
+from tests.ui.connections import drag, pick, shown, until
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -39,17 +37,16 @@ TEXTS = "id,text,category,price\n" + "".join(
 @dataclass
 class Pages:
     driver: JobPageDriver
-    window: MainWindow
-    views: ResultViews
     job: Job
-    wanted: list[str]  # the keys of the tabs that pages ask for
+
+    @property
+    def views(self) -> dict[str, LateView[Any]]:
+        return self.driver.workspace.results.pages
 
     def begin(self, key: str) -> Any:
-        late = self.views.pages[key]
-        late.resize(1_000, 700)
-        late.show()
-        late.show_job(self.job)
-        return late.view
+        self.driver.page.tabs.choose(key)
+        self.views[key].show_job(self.job)
+        return self.views[key].view
 
     async def open(self, key: str) -> Any:
         page = self.begin(key)
@@ -60,24 +57,16 @@ class Pages:
 @pytest.fixture
 async def pages(tmp_path: Path) -> AsyncIterator[Pages]:
     async with open_job_page(tmp_path) as driver:
-        wanted: list[str] = []
-        window = MainWindow()
-        tabs = SimpleNamespace(tabs=SimpleNamespace(choose=wanted.append))
-        elsewhere = {"judge": str, "export": str, "menus": SimpleNamespace(show_help=list), "job_page": tabs}
-        workspace: Any = SimpleNamespace(program=driver.program, window=window, notices=window.notices, **elsewhere)
-        views = ResultViews(workspace)
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
-        yield Pages(driver, window, views, job, wanted)
-        for page in views.pages.values():
+        yield Pages(driver, job)
+        for page in driver.workspace.results.pages.values():
             await close_all(page)
-            page.close()
-            page.deleteLater()
 
 
 async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> None:
     page = await pages.open("map")
-    assert offered(pages.views.pages["map"]) == {}, "nothing is chosen"
+    assert offered(pages.views["map"]) == {}, "nothing is chosen"
     made = page.map
     assert made is not None
     assert len(made.points) == 80
@@ -92,14 +81,14 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     QTest.keyClicks(page.find_field, "hose")
     await until(page.list.isVisible)
     assert page.list.title.whole_text() == "20 texts · “hose”"
-    assert offered(pages.views.pages["map"]) == {"“hose”": 20}
+    assert offered(pages.views["map"]) == {"“hose”": 20}
     page.find_field.clear()
     await until(lambda: not page.list.isVisible())
 
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(0).toPoint())
     await until(lambda: page.list.isVisible() and not page.tasks.running())
     assert page.list.title.whole_text().startswith("Most like “")
-    (near,) = pages.views.pages["map"].row_choices()
+    (near,) = pages.views["map"].row_choices()
     assert len(near.items) == 26 and near.is_proposed
     first = page.list.rows.row(0).text.item_no
     page.list.opened.emit(first)
@@ -121,9 +110,10 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
     drag(page.dots, *corners, box.topLeft() + QPoint(0, 1))
     assert page.list.title.whole_text() == "80 texts · Lasso"
+    assert offered(pages.views["map"]) == {"Lasso": 80}
     assert not page.lasso_button.isChecked()
-    page.rows_wanted.emit(pages.job, (3, 9), "Lasso")  # before the table was ever shown
-    assert pages.wanted == ["vectors"]
+    page.rows_wanted.emit(pages.job, (3, 9), "Lasso")
+    assert pages.driver.page.tabs.current() == "vectors"
     table = await pages.open("vectors")
     assert table.list.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
@@ -189,7 +179,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     similarities = [each.similarity for each in found]
     assert similarities == sorted(similarities, reverse=True)
     assert page.found.panel.text() == found[0].text.text
-    assert offered(pages.views.pages["search"]) == {"Most like “a lamp of brass for my desk”": 80}
+    assert offered(pages.views["search"]) == {"Most like “a lamp of brass for my desk”": 80}
     page.search()
     assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
     await until(lambda: not page.tasks.running())
@@ -201,7 +191,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     table.list.table.selectRow(2)
     table.similar_button.click()
     await until(lambda: page.found.of == (3,) and not page.tasks.running())
-    assert pages.wanted == ["search"]
+    assert pages.driver.page.tabs.current() == "search"
 
 
 async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_export(pages: Pages) -> None:
@@ -213,15 +203,15 @@ async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_
     group = page.groups.row(0)
     assert page.members.rows.row(0).text == group.text
     assert page.members.rows.rowCount() == len(group.group.goes) + 1
-    names = offered(pages.views.pages["duplicates"])
+    names = offered(pages.views["duplicates"])
     assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
     assert names["this group"] == page.members.rows.rowCount()
-    (proposed,) = (each.name for each in pages.views.pages["duplicates"].row_choices() if each.is_proposed)
-    assert proposed == "without near duplicates"
-    exported: list[str] = []
-    page.export_wanted.connect(exported.append)
+    (proposed,) = (each for each in pages.views["duplicates"].row_choices() if each.is_proposed)
+    assert proposed.name == "without near duplicates"
     page.save_button.click()
-    assert exported == [pages.job.id]
+    dialog = await shown(ExportDialog)
+    assert dialog.rows.value() == proposed.items
+    dialog.reject()
     page.threshold.setValue(1.0)
     await until(lambda: page.found is not found and not page.tasks.running())
     stricter = page.found
@@ -241,9 +231,9 @@ async def test_groups_show_their_typical_texts_and_their_number_is_kept_by_job(p
     assert page.members.title.whole_text() == "Group 1: 20 texts"
     assert page.members.rows.row(0).text.item_no == chosen.typical[0].item_no
     assert len({page.members.rows.row(index).text.text.split(",")[0] for index in range(20)}) == 1
-    assert offered(pages.views.pages["groups"]) == {"group 1": 20}
+    assert offered(pages.views["groups"]) == {"group 1": 20}
     page.table.selectAll()
-    assert offered(pages.views.pages["groups"]) == {"selected groups": 80}
+    assert offered(pages.views["groups"]) == {"selected groups": 80}
     other = await pages.driver.finished(FOUR, Kind.EMBED, "Another")
     page.show_job(other)
     assert page.is_empty(), "no text of the job before is shown while the other's are grouped"
