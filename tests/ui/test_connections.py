@@ -210,36 +210,6 @@ async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
         yield endpoints
 
 
-async def test_a_worker_is_added_tested_and_used_for_new_jobs(
-    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring
-) -> None:
-    page = await open_page()
-    card = begin(page, "Your own Worker")
-    assert card.title() == "My Worker" and states(card) == ["Not tested yet"] * 4
-    assert not card.choice.isEnabled()
-    paste(card.url, endpoints.worker_url)
-    QTest.keyClicks(card.token_block.field, SECRET)
-    await save(page, card)
-    assert states(card) == ["Yes"] * 4 and card.state.text() == "Connected"
-    assert card.token_block.where() == "Saved in this computer’s keyring"
-    saved = page.program.address_book.saved()[1]
-    assert (saved.name, saved.kind, saved.url) == ("My Worker", "worker", endpoints.worker_url)
-    assert backend.stored == {("CF Batch", saved.id): SECRET}
-    assert card.choice.isChecked() and page.program.settings.connection == saved.id
-    assert page.header.state.text() == "New jobs use My Worker"
-    assert SECRET not in everything_said(page)
-    click(page.practice.choice)
-    await until(lambda: page.program.settings.connection == "practice")
-    await settled(page)
-    click(card.choice)
-    await until(lambda: page.program.settings.connection == saved.id)
-    assert not saved.paid_plan and card.save_button.isHidden()
-    card.paid_plan.click()
-    await save(page, card)
-    assert page.program.address_book.saved()[1].paid_plan and card.save_button.isHidden()
-    assert page.program.address_book.connection(saved.id).body_bytes > 9_000_000
-
-
 @pytest.fixture
 async def room(tmp_path: Path) -> AsyncIterator[tuple[CollectingRoom, str]]:
     """A Worker with a collecting room, and its address."""
@@ -248,22 +218,36 @@ async def room(tmp_path: Path) -> AsyncIterator[tuple[CollectingRoom, str]]:
         yield room, service.url.removesuffix(PREFIX)
 
 
-async def test_collecting_is_switched_on_tested_and_kept(open_page: Open, room: tuple[CollectingRoom, str]) -> None:
+async def test_a_worker_is_added_tested_used_for_new_jobs_and_collects(
+    open_page: Open, room: tuple[CollectingRoom, str], backend: MemoryKeyring
+) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
+    assert card.title() == "My Worker" and states(card) == ["Not tested yet"] * 4
+    assert not card.choice.isEnabled()
     paste(card.url, room[1])
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card)
-    assert card.checks.rows[4].word.text() == "Yes"
-    assert "Switch “Collect answers in my account” on" in card.checks.rows[4].note.text()
+    assert states(card) == ["Yes"] * 4 and card.state.text() == "Connected"
+    assert card.token_block.where() == "Saved in this computer’s keyring"
+    saved = page.program.address_book.saved()[1]
+    assert (saved.name, saved.kind, saved.url) == ("My Worker", "worker", room[1])
+    assert backend.stored == {("CF Batch", saved.id): SECRET}
+    assert card.choice.isChecked() and page.program.settings.connection == saved.id
+    assert page.header.state.text() == "New jobs use My Worker"
+    assert SECRET not in everything_said(page)
+    assert not saved.paid_plan and card.save_button.isHidden()
+    assert card.checks.rows[4].word.text() == "Yes" and card.checks.rows[4].note.text()
     assert not card.collect.days.isVisible()
+    card.paid_plan.click()
     card.collect.switch.click()
     assert card.collect.days.isVisible() and card.save_button.isVisible()
     card.collect.days.selectAll()
     QTest.keyClicks(card.collect.days, "7")
     await save(page, card)
     saved = page.program.address_book.saved()[1]
-    assert saved.collects and saved.keep_days == 7 and card.save_button.isHidden()
+    assert (saved.paid_plan, saved.collects, saved.keep_days) == (True, True, 7) and card.save_button.isHidden()
+    assert page.program.address_book.connection(saved.id).body_bytes > 9_000_000
     assert card.collect.days.value() == 7 and card.checks.rows[4].note.text() == ""
     wanted: list[str] = []
     page.account_wanted.connect(wanted.append)

@@ -17,7 +17,6 @@ from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, J
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.ui.jobs.batch_table import RawAnswerDialog
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
-from cfbatch_gui.ui.jobs.progress_view import UnknownOutcomeCard
 from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.jobs import account_words, can_change_account, can_clear_account
@@ -50,10 +49,8 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(driv
     assert "2 queries · 6 candidates · Practice · finished in " in facts
     assert "$" not in facts
 
-    ranked, embedded = await driver.finished(TIED, Kind.RANK), await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
-    await driver.show(ranked)
     assert driver.page.tabs.current() == "ranking"
-    await driver.show(embedded)
+    await driver.show(await driver.finished(TEXTS, Kind.EMBED, "Catalogue"))
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
     await until(lambda: driver.vectors.list.rows.rowCount() == 4)
@@ -107,16 +104,11 @@ async def job_with(driver: JobPageDriver, state: BatchState, **changes: object) 
     return shown
 
 
-async def card_of(driver: JobPageDriver) -> UnknownOutcomeCard:
-    await job_with(driver, BatchState.OUTCOME_UNKNOWN, error=SEEN)
-    (card,) = driver.page.progress.cards.values()
-    return card
-
-
 async def test_what_was_typed_stays_when_the_job_changes_and_an_unknown_outcome_can_be_dismissed(
     driver: JobPageDriver,
 ) -> None:
-    card = await card_of(driver)
+    await job_with(driver, BatchState.OUTCOME_UNKNOWN, error=SEEN)
+    (card,) = driver.page.progress.cards.values()
     QTest.keyClicks(card.id_field, "768f15b7")
     job = driver.page.job()
     assert job is not None
@@ -165,11 +157,9 @@ def batch(number: int, where: str) -> Batch:
     handed = replace(made, shard=1, handed_over_at=1_100.0, next_check_at=NOW + 3_600)
     return {
         "planned": replace(made, state=BatchState.PLANNED, request_id="", sent_at=0.0),
-        "sending": replace(made, state=BatchState.SENDING, request_id=""),
         "direct": replace(made, next_check_at=NOW + 12),
         "service": handed,
         "account": replace(handed, stored_bytes=9_400_000, next_check_at=NOW - 2),
-        "collecting": replace(handed, state=BatchState.COLLECTING),
         "here": replace(handed, state=BatchState.DONE, changed_at=NOW),
         "unknown": replace(made, state=BatchState.OUTCOME_UNKNOWN, request_id=""),
     }[where]
@@ -261,16 +251,8 @@ async def by_curl(service: FaultyService, body: object = BODY) -> str:
 
 
 async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    refused = replace(
-        job.batches[0],
-        state=BatchState.FAILED,
-        request_id="",
-        error=REFUSED,
-        error_action=str(Action.RUN_SYNCHRONOUSLY),
-        tokens=0,
-    )
-    await driver.show(driver.pretend(job, [refused]))
+    refused = {"request_id": "", "error": REFUSED, "error_action": str(Action.RUN_SYNCHRONOUSLY)}
+    job = await job_with(driver, BatchState.FAILED, **refused)
     (bar,) = driver.page.progress.bars
     assert REFUSED in bar.text() and [link.text() for link in bar.links()] == ["Run at once"]
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
@@ -343,11 +325,7 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
 
 
 async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
-    job = await driver.finished(TIED, Kind.RANK)
-    lost = replace(
-        job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."
-    )
-    await driver.show(driver.pretend(job, [lost]))
+    await job_with(driver, BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came.")
     (card,) = driver.page.progress.cards.values()
     assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
     assert card.again_button.isVisible() and card.dismiss_button.isVisible()
