@@ -108,10 +108,3 @@ def test_tabs_are_chosen_by_keys_and_one_that_is_not_shown_is_not_in_the_bar(qtb
     assert told == ["details", "ranking"]
     tabs.set_shown("progress", False)
     assert (tabs.count(), tabs.current(), tabs.is_shown("progress")) == (2, "ranking", False)
-    tabs.set_title("progress", "How far it is")
-    tabs.set_shown("progress", True)
-    assert [tabs.tabText(index) for index in range(3)] == ["How far it is", "Ranking", "Details"]
-    assert tabs.current() == "ranking"
-    tabs.set_shown("ranking", False)
-    tabs.choose("details")
-    assert tabs.current() == "details"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
@@ -100,21 +99,6 @@ def test_finding_shows_only_names_that_fit(qtbot: Any, library: Library) -> None
     assert library._nothing.isVisible()
     qtbot.keyClick(library.find_field, Qt.Key.Key_Escape)
     assert len(lines(library)) == 8
-
-
-MANY = tuple(job(number, BatchState.DONE, queries=number) for number in range(10, 1_010))
-
-
-def test_the_list_stays_where_it_is_scrolled_to_when_a_job_comes(library: Library) -> None:
-    library.show_jobs(MANY)
-    assert lines(library)[0] == "finished 1000" and library.rows.rowCount() == 1_001
-    QApplication.processEvents()  # Qt lays the lines out when it has time
-    bar = library.list.verticalScrollBar()
-    bar.setValue(bar.maximum() // 2)
-    place = bar.value()
-    library.show_jobs((*MANY, UNKNOWN))
-    QApplication.processEvents()
-    assert library.rows.rowCount() == 1_003 and bar.value() == place > 0
 
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -228,10 +212,3 @@ async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
         await person.until(lambda: seen[-1:] == ["Finished"])
     assert seen[:6] == ["Draft", "Reading", "Ready to send", "Draft", "Reading", "Ready to send"]
     assert set(seen[6:-1]) <= {"Waiting to be sent", "Running"} and len(seen) > 7
-
-
-async def test_a_draft_that_is_opened_again_and_one_that_was_never_opened(tmp_path: Path, theme: Theme) -> None:
-    async with opened(tmp_path / "data", theme, file=HELP_CENTRE) as stage:
-        await stage.person.until_sees("Ready to send")
-    async with opened(tmp_path / "data", theme) as stage, watched(stage) as seen:
-        await stage.person.until(lambda: seen[-2:] == ["Reading", "Ready to send"])

@@ -1,7 +1,6 @@
 """The properties that the window’s loop has and qasync’s has not, and the tasks of a page on it."""
 
 import asyncio
-import gc
 import subprocess
 import sys
 from typing import Any
@@ -31,18 +30,6 @@ async def test_a_timer_is_never_early() -> None:
 
     await asyncio.gather(*(wait(seconds) for seconds in waits * 5))
     assert early == []
-
-
-async def test_a_cancelled_timer_is_gone() -> None:
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, EventLoop)
-    before = loop._timer.pending()
-    handles = [loop.call_later(3600, lambda: None) for _ in range(100)]
-    assert loop._timer.pending() == before + 100
-    for handle in handles:
-        handle.cancel()
-        handle.cancel()
-    assert loop._timer.pending() == before
 
 
 async def test_cancelling_after_firing_harms_nobody_who_got_the_same_number() -> None:
@@ -87,17 +74,6 @@ def test_nothing_goes_on_while_the_loop_does_not_run(qapp: QApplication) -> None
         assert steps == ["True"]
     finally:
         loop.close()
-
-
-def test_loops_are_made_and_destroyed_again_and_again(qapp: QApplication) -> None:
-    async def work() -> int:
-        await asyncio.sleep(0)
-        return await asyncio.to_thread(lambda: 7)
-
-    for _ in range(12):
-        with asyncio.Runner(loop_factory=lambda: EventLoop(qapp)) as runner:
-            assert runner.run(work()) == 7
-        gc.collect()
 
 
 HANGING = """

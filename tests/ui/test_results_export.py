@@ -8,20 +8,15 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import ExportOptions, targets_for
-from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog, paths_for
 from cfbatch_gui.ui.window.loop import WORK_THREADS
-from tests.screen.past import run
-from tests.screen.shown import stray_windows
-from tests.screen.stage import Stage
-from tests.ui.connections import choose_path, drag, until
+from tests.ui.connections import choose_path, until
 from tests.ui.job_page_driver import TIED, JobPageDriver
 
 LEFT = Qt.MouseButton.LeftButton
@@ -69,18 +64,6 @@ async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver
     book = openpyxl.load_workbook(home / "Support articles.xlsx", read_only=True)
     assert len(list(book["Ranking"].iter_rows())) == 7
     assert (home / "Support articles.parquet").read_bytes()[:4] == b"PAR1"
-
-
-@pytest.mark.parametrize("kind", list(Kind))
-async def test_no_window_but_the_dialog_is_shown(qapp: QApplication, driver: JobPageDriver, kind: Kind) -> None:
-    job = await driver.finished(TIED, kind)
-    with stray_windows(qapp) as stray:
-        choice = RowChoice("selected", frozenset({1, 2}))
-        dialog = ExportDialog(driver.program, driver.notices, job, choices=[choice], parent=driver.window)
-        dialog.open()
-        await until(lambda: dialog.save_button.isEnabled() and not dialog.tasks.running())
-        dialog.reject()
-    assert not stray
 
 
 async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home: Path) -> None:
@@ -190,81 +173,3 @@ async def test_people_come_first_and_a_name_that_the_user_gives_chooses_the_form
     assert [row["rank"] for row in read(path)] == ["1", "2", "3", "3", "1", "2"]
     assert driver.notices.bars()[0].links()[0].text() == "Show file"
     assert driver.program.settings.last_folder == str(tmp_path)
-
-
-LEFT, SHIFT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier
-HEADER = ("Artikelnr.", "Frage", "Antwort", "Preis", "Bewertung", "Notiz")
-ANSWERS = (
-    "Choose a new password on the sign-in page",
-    "=SUM(A1:A9) is not a formula here",
-    "كلمة المرور الجديدة تصلك بالبريد الإلكتروني",
-    "パスワードを再設定するには、メールのリンクを開いてください",
-    "🔐 Reset it with the link in the e-mail 🙂",
-    "Invoices are sent on the first of the month. " * 30,
-    "Forgot the password? Reset it with the e-mail link",
-)
-QUESTIONS = ("reset my password", "where is my invoice")
-ROWS = tuple(
-    (str(10_001 + number), QUESTIONS[number % 2], ANSWERS[number // 2], f"{number * 3.5 + 1:.2f}", str(number % 3), "")
-    for number in range(14)
-)
-
-
-@pytest.fixture
-async def stage(stage: Stage, tmp_path: Path) -> Stage:
-    (tmp_path / "out").mkdir()
-    stage.program.change_settings(last_folder=str(tmp_path / "out"))
-    return stage
-
-
-async def show(stage: Stage, path: Path, kind: Kind) -> Job:
-    with path.open("w", encoding="utf-8-sig", newline="") as stream:
-        csv.writer(stream, delimiter=";").writerows([HEADER, *ROWS])
-    job = await run(stage.program, path.stem, path, kind)
-    stage.workspace.show_jobs()
-    stage.workspace.open_job(job.id)
-    await stage.person.until_sees("Export…")
-    return job
-
-
-def sheet(path: Path, name: str = "Ranking") -> list[tuple[object, ...]]:
-    return list(openpyxl.load_workbook(path)[name].iter_rows(values_only=True))
-
-
-async def test_top_3_of_each_query_to_excel(stage: Stage, tmp_path: Path) -> None:
-    await show(stage, tmp_path / "answers.csv", Kind.RANK)
-    await stage.person.click("How many of each query")
-    for _ in range(3):
-        await stage.person.press(Qt.Key.Key_Up)
-    await stage.person.click("Export…")
-    await stage.person.until_sees("answers.xlsx")
-    await stage.person.click("Save")
-    await stage.person.until_sees("to “answers.xlsx”.")
-    header, *rows = sheet(tmp_path / "out" / "answers.xlsx")
-    assert header == ("Frage", "Rank", "Score", "Antwort", "Artikelnr.", "Bewertung", "Preis", "Notiz")
-    assert [(row[0], row[1]) for row in rows] == [(question, rank) for question in QUESTIONS for rank in (1, 2, 3)]
-    assert all(isinstance(row[4], int) and isinstance(row[6], float | int) for row in rows)
-
-
-async def test_only_what_was_drawn_around_on_the_map(stage: Stage, tmp_path: Path) -> None:
-    job = await show(stage, tmp_path / "answers.csv", Kind.EMBED)
-    await stage.person.click("Map")
-    page = stage.workspace.results.pages["map"].view
-    await stage.person.until(lambda: page.map is not None and not page.tasks.running())
-    box = page.dots.rect().adjusted(2, 2, -2, -2)
-    wanted = round(page.dots.pixel_of(0).x())
-
-    def draw() -> None:
-        edge = QPoint(wanted + 6, box.top())
-        corners = (box.topLeft(), edge, QPoint(edge.x(), box.bottom()), box.bottomLeft())
-        drag(page.dots, *corners, box.topLeft() + QPoint(0, 1), modifier=SHIFT)
-
-    asyncio.get_running_loop().call_soon(draw)
-    await stage.person.until(page.list.isVisible)
-    items = set(page.list.items)
-    assert 1 in items and len(items) < job.texts
-    await stage.person.click("Export…")
-    await stage.person.until_sees(f"These {len(items)} · Lasso")
-    await stage.person.click("Save")
-    await stage.person.until_sees("to “answers.xlsx”.")
-    assert len(sheet(tmp_path / "out" / "answers.xlsx", "Embeddings")) == 1 + len(items)

@@ -17,10 +17,11 @@ from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.ui.jobs.job_page import OVERVIEW
 from cfbatch_gui.ui.plots import Mark, Steps
-from cfbatch_gui.ui.results.ranking_view import OverviewView, context_columns
+from cfbatch_gui.ui.results.export_dialog import ExportDialog
+from cfbatch_gui.ui.results.ranking_view import OverviewView
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import note_all
-from tests.ui.connections import until
+from tests.ui.connections import shown, until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
 RANK, SCORE, TEXT, WAS, MOVED = range(5)
@@ -128,6 +129,10 @@ async def test_limits_keep_ties_count_what_they_keep_and_belong_to_their_job(dri
     assert driver.ranking.limits() == ExportOptions()
     await driver.show(first)
     assert driver.ranking.limits().top_k == 5
+    driver.workspace.menus.show_export(first.id)
+    dialog = await shown(ExportDialog)
+    assert dialog.limits_bar.limits().top_k == 5
+    dialog.reject()
     await until(lambda: driver.ranking.contexts_model.rowCount() == 4)
 
 
@@ -153,12 +158,6 @@ async def test_without_a_score_a_text_stands_last_and_a_whole_job_says_so(driver
     await driver.show(again)
     await until(lambda: driver.ranking.is_empty() and len(sentences(driver)) == 1)
     assert not driver.ranking.find_field.isVisible()
-
-
-async def test_was_and_moved_stand_only_where_something_was_ordered_before(driver: JobPageDriver) -> None:
-    ordered = [column.title for column in driver.ranking.contexts_model.columns]
-    shared = [column.title for column in context_columns((), 5, was_ordered=False)]
-    assert len(set(ordered) - set(shared) - {"sku", "label"}) == 2
 
 
 async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDriver) -> None:

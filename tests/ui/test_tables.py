@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows, stable_order
+from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import column
 from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
@@ -88,14 +88,6 @@ def test_sorting_is_stable_and_missing_values_come_last() -> None:
     assert numbers(rows) == [2, 1, 3, 4]
     rows.sort(-1)
     assert numbers(rows) == [1, 2, 3, 4]
-
-
-@given(st.lists(st.integers(0, 3)), st.booleans())
-def test_equal_values_keep_their_order(values: list[int], descending: bool) -> None:
-    order = stable_order(values, descending=descending).tolist()
-    assert [values[at] for at in order] == sorted(values, reverse=descending)
-    for one, other in pairwise(order):
-        assert values[one] != values[other] or one < other
 
 
 def test_an_update_with_the_same_keys_keeps_the_selection(view: TableView) -> None:

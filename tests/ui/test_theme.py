@@ -1,7 +1,6 @@
 """Another scheme is that of the whole window; whatever is painted can be seen."""
 
 import math
-import re
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -24,7 +23,6 @@ from cfbatch_gui.ui.theme import (
     Theme,
     _colours,
     _palette,
-    stylesheet,
     tokens,
 )
 from cfbatch_gui.ui.widgets import ElidedLabel
@@ -33,6 +31,9 @@ NAMES = sorted(path.stem for path in resource("icons").glob("*.svg"))
 
 
 def test_the_palette_carries_the_theme(theme: Theme) -> None:
+    theme.set_scheme(Scheme.HIGH_CONTRAST)
+    is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    assert tokens() == (HIGH_CONTRAST_DARK if is_dark else HIGH_CONTRAST_LIGHT)
     for scheme, colours in ((Scheme.DARK, DARK), (Scheme.LIGHT, LIGHT)):
         theme.set_scheme(scheme)
         assert tokens() == colours and QGuiApplication.palette().window().color().name() == colours["window"]
@@ -109,11 +110,6 @@ def test_buttons_and_the_edges_of_fields_can_be_seen(scheme: Colours) -> None:
         assert contrast(colours["faint"], colours[ground]) >= SEEN, ground
 
 
-def test_the_stylesheet_has_no_colours_of_its_own() -> None:
-    blank = dict.fromkeys(_colours(LIGHT), "none")
-    assert not re.findall(r"#[0-9a-f]{3,8}\b(?=[ ;])", stylesheet(blank, 13))
-
-
 @every_scheme
 def test_the_palette_of_native_parts_can_be_read(scheme: Colours) -> None:
     palette, role = _palette(scheme), QPalette.ColorRole
@@ -138,10 +134,3 @@ def test_dots_and_their_key_can_be_seen(theme: Theme, scheme: Scheme) -> None:
     theme.set_scheme(scheme)
     for colour in (*categories(), *ramp(16)):
         assert contrast(to_colour(colour).name(), tokens()["window"]) >= SEEN
-
-
-@pytest.mark.usefixtures("_light_again")
-def test_high_contrast_can_be_chosen(theme: Theme) -> None:
-    theme.set_scheme(Scheme.HIGH_CONTRAST)
-    is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-    assert tokens() == (HIGH_CONTRAST_DARK if is_dark else HIGH_CONTRAST_LIGHT)

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QTextDocument
-from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSplitter, QWidget
 
 from cfbatch_gui import __version__
@@ -20,7 +19,7 @@ from cfbatch_gui.ui.help import HelpWindow, Topic, diagnostics, licence_text
 from cfbatch_gui.ui.notices import NoticeListDialog, Notices
 from cfbatch_gui.ui.plots.plot import ticks
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.widgets import LinkButton, PrimaryButton, split
+from cfbatch_gui.ui.widgets import LinkButton, split
 from cfbatch_gui.ui.widgets.bars import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.words import figures
@@ -139,53 +138,6 @@ def test_the_help_names_the_keys_of_macos() -> None:
     assert (control_name("darwin"), control_name("win32")) == ("⌘", "Ctrl")
 
 
-@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
-def test_a_button_is_pressed_by_the_keyboard(qtbot: Any, key: Qt.Key) -> None:
-    button = PrimaryButton("Start with the example", "play")
-    qtbot.addWidget(button)
-    pressed = QSignalSpy(button.clicked)
-    qtbot.keyClick(button, key)
-    assert pressed.count() == 1
-
-
-def test_an_error_about_the_connection_leads_there(qtbot: Any, window: MainWindow) -> None:
-    wanted = QSignalSpy(window.notices.connection_wanted)
-    bar = window.notices.show_error(TokenRefused("Cloudflare refused the token. Nothing was lost.", detail="10000"))
-    assert [link.text() for link in bar.links()] == ["Open connection", "Copy details"]
-    qtbot.mouseClick(bar.links()[1], Qt.MouseButton.LeftButton)
-    assert "10000" in QGuiApplication.clipboard().text()
-    qtbot.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    assert wanted.count() == 1
-    assert window.notices.texts() == []
-
-
-async def test_a_notice_that_is_shown_lets_the_window_rest(window: MainWindow) -> None:
-    window.notices.show_notice(
-        "What happened is said in many words. " * 6, "attention", button="Undo", on_button=lambda: None
-    )
-    (bar,) = window.notices.bars()
-    await until(lambda: bar.height() == bar.heightForWidth(bar.width()) and bar.height() > bar.minimumHeight())
-    for _ in range(20):
-        QCoreApplication.sendPostedEvents()
-    requests = Requests(window.notices)
-    for _ in range(20):
-        QCoreApplication.sendPostedEvents()
-    assert requests.count == 0
-
-
-class Requests(QObject):
-    """Counts how often a widget is asked to lay itself out."""
-
-    def __init__(self, widget: QWidget) -> None:
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        self.count += event.type() == QEvent.Type.LayoutRequest
-        return False
-
-
 def test_a_notice_fades_once_it_could_be_read_and_stays_in_the_list(qtbot: Any) -> None:
     notices = Notices(clock=lambda: 1_000_000.0)
     qtbot.addWidget(notices)
@@ -252,35 +204,20 @@ def test_decimals_and_thousands_have_the_signs_of_the_language() -> None:
     assert [text for _, text in ticks((0.0, 0.5), 100.0, 50.0)] == ["0", "0,25", "0,5"]
 
 
-def test_english_has_a_point() -> None:
-    assert figures.score_text(0.6812) == "0.6812"
-
-
 FIVE_WORDS = "To reset a forgotten password"
 
 
-async def small(stage: Stage, width: int, height: int) -> TableView:
-    """The contexts of a finished ranking, in a window of this size."""
-    stage.workspace.window.resize(width, height)
+async def test_a_small_window_shows_five_words_of_each_text_and_columns_come_back_with_the_room(stage: Stage) -> None:
+    stage.workspace.window.resize(800, 500)
     job = await run(stage.program, "Help centre", resource("examples/help-centre-ranking.csv"), Kind.RANK)
     stage.workspace.show_jobs()
     stage.workspace.open_job(job.id)
     table: TableView = stage.workspace.results.pages["ranking"].view.contexts
-    return table
-
-
-@pytest.mark.parametrize("width", [800, 920])
-async def test_a_ranking_shows_five_words_of_each_text(stage: Stage, width: int) -> None:
-    table = await small(stage, width, 560)
     await until(lambda: table.columns() and table.isVisible())
     text = next(section for section, column in enumerate(table.columns()) if column.stretch)
     await until(lambda: table.columnWidth(text) >= table.fontMetrics().horizontalAdvance(FIVE_WORDS) - 20)
     assert table.horizontalScrollBar().maximum() == 0
-
-
-async def test_columns_that_gave_way_come_back_with_the_room(stage: Stage) -> None:
-    table = await small(stage, 800, 500)
-    await until(lambda: table.columns() and any(table.isColumnHidden(at) for at in range(2, 5)))
+    assert any(table.isColumnHidden(at) for at in range(2, 5))
     stage.workspace.window.resize(1280, 820)
     await until(lambda: not any(table.isColumnHidden(at) for at in range(5)))
 

@@ -15,7 +15,6 @@ from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
-from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.settings import DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window.workspace import Request
@@ -88,16 +87,6 @@ async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path
         none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
         stage.workspace.window.dropEvent(QDropEvent(QPoint(600, 400), Qt.DropAction.CopyAction, data, left, none))
         await stage.person.until_sees(sentence)
-
-
-async def test_a_page_that_is_opened_as_a_job_is_sent_stays_wanted(tmp_path: Path, theme: Theme) -> None:
-    async with opened(tmp_path / "data", theme, with_example=True) as stage:
-        await stage.person.until_sees("Send 1 batch")
-        space = stage.workspace
-        assert JobPage.__module__ in sys.modules  # so that it would be opened at once
-        space.show_connections()
-        space._sent(space.draft_page.job_id())
-        await stage.person.until_sees("New jobs use the practice service")
 
 
 def file(folder: Path, name: str, *texts: str) -> str:

@@ -72,18 +72,3 @@ async def test_nobody_has_decided_about_other_rows(driver: DraftDriver, texts: P
     await settled(driver, SENT)
     driver.click(driver.page.data.first.header)
     await settled(driver, LEFT_OUT)
-
-
-async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_path: Path) -> None:
-    queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
-    queries.write_text('id,query\n1,why\n2,"what" is it\n3,how\n', encoding="utf-8")
-    contexts.write_text('sku,text\nA,one\nB,"two" and more\nC,three\nD,5" screen\nE,six\n', encoding="utf-8")
-    driver.begin(queries, contexts, kind=Kind.RANK)
-    for kind, counts in ((LEFT_OUT, (2, 6)), (SENT, (3, 15)), (LEFT_OUT, (2, 6))):
-        await settled(driver, kind)
-        assert driver.counts() == counts
-        driver.press(kind, SHOW)
-        view = driver.page.check.problems
-        await until(view.isVisible)
-        assert [(each.file, each.row) for each in view.found.rows] == [(1, 3), (2, 3), (2, 5)]
-        driver.press(kind, DECIDE)

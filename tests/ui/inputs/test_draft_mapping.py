@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QMenu
 
-from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role, Split
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Role
 from tests.core.inputs.files import POSITIVES, data_set
 from tests.ui.connections import answer_line, pick, until
 from tests.ui.inputs.conftest import DraftDriver
@@ -73,20 +73,6 @@ async def test_columns_are_joined_with_a_live_result(driver: DraftDriver, produc
     driver.click(editor.end_link)
     await until(lambda: driver.is_ready() and texts(driver)[0] == "It is warm")
     assert not editor.isVisible()
-
-
-async def test_long_texts_are_cut(driver: DraftDriver, tmp_path: Path) -> None:
-    path = tmp_path / "long.csv"
-    path.write_text(f"id,text\n1,short\n2,{'word ' * 1_000}\n")
-    await opened(driver, path)
-    choose_from_layouts(driver, "Cut long texts")
-    editor = driver.page.data.split
-    await until(lambda: editor.isVisible() and driver.is_ready() and len(texts(driver)) > 2)
-    assert editor.split() == Split(400, 40)
-    editor.tokens.setValue(1_000)
-    await until(lambda: driver.is_ready() and len(texts(driver)) == 3)
-    driver.click(editor.end_link)
-    await until(lambda: driver.is_ready() and len(texts(driver)) == 2)
 
 
 async def test_a_choice_is_remembered_for_files_that_are_built_alike(

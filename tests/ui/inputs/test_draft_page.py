@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import JobState
@@ -82,30 +80,6 @@ async def test_the_first_five_are_sent_as_a_job_of_their_own(driver: DraftDriver
     assert (await driver.program.runner.wait(copy.id)).state is JobState.DONE
 
 
-async def test_two_dropped_files_are_queries_and_contexts_for_all(driver: DraftDriver, tmp_path: Path) -> None:
-    queries, contexts = tmp_path / "queries.csv", tmp_path / "answers.csv"
-    queries.write_text("id,question\n1,how do I pay\n2,where is my parcel\n")
-    contexts.write_text("sku,answer\nA,By card\nB,On its way\nC,Ask the shop\n")
-    driver.new_draft()
-    drop(driver, [queries, contexts])
-    await until(lambda: driver.state.second is not None)
-    await until(driver.is_ready)
-    assert driver.counts() == (2, 6)
-    assert driver.page.data.second.isVisible()
-    driver.click(driver.page.data.second.remove)
-    await until(lambda: not driver.page.data.second.isVisible())
-    assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.LONG
-    assert not driver.is_ready()
-
-
-def drop(driver: DraftDriver, paths: list[Path]) -> None:
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(driver.page, QDragEnterEvent(QPoint(300, 300), copy, mime, left, none))
-    QApplication.sendEvent(driver.page, QDropEvent(QPointF(300, 300), copy, mime, left, none))
-
-
 @pytest.mark.parametrize("is_begun_with_queries", [True, False])
 async def test_where_a_second_file_is_missing_a_button_adds_one(
     driver: DraftDriver, tmp_path: Path, is_begun_with_queries: bool
@@ -127,6 +101,10 @@ async def test_where_a_second_file_is_missing_a_button_adds_one(
     assert state.file is not None and state.second is not None and state.mapping is not None
     assert (state.file.path, state.second.path, state.mapping.layout) == (queries, answers, Layout.SHARED)
     assert not data.add_second.isVisible()
+    driver.click(data.second.remove)
+    await until(lambda: not data.second.isVisible())
+    assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.LONG
+    assert not driver.is_ready()
 
 
 async def test_a_sheet_is_chosen_its_hidden_rows_are_left_out_and_one_query_is_typed_for_the_rest(
