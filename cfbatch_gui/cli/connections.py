@@ -74,11 +74,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def _add_options(parser: Parser) -> None:
-    secrets = tr(
-        "The secret is asked for, or comes on standard input or from a variable that --secret-from names; never as an"
-        " argument.\nAn API token may come in whatever it was copied with, such as a curl line."
-    )
-    parser.epilog = secrets + "\n\n" + tr("examples:") + EXAMPLES
+    parser.epilog = told("secret_is_asked_for") + "\n\n" + tr("examples:") + EXAMPLES
     parser.add_options("""
         kind cloudflare|worker|gateway  an account, a Worker of your own, or an AI Gateway
         --name NAME  what to call it

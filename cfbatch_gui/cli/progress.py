@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 from cfbatch_gui.cli.console import Console, width_of
 from cfbatch_gui.core.jobs.states import BatchState, Job, account_progress
-from cfbatch_gui.words.figures import plural, worded
+from cfbatch_gui.words.figures import plural, told, worded
 from cfbatch_gui.words.jobs import is_over, progress_words
-from cfbatch_gui.words.languages import said, tr
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
@@ -46,11 +45,7 @@ class Progress:
             self._say_problem(job, before=before.account_problem)
             if job.id not in self._in_account and account_progress(job).lid_may_close:
                 self._in_account.add(job.id)
-                words = tr(
-                    "Your account collects the answers of job {id} now. You may stop this with Ctrl+C and turn the"
-                    " computer off; “cfbatch resume {id}” fetches them."
-                )
-                self._say(words.format(id=job.id))
+                self._say(told("account_collects_now_stop", id=job.id))
             self._show_jobs()
 
     def show(self, text: str, share: float | None, *, also_elsewhere: bool = True) -> None:
@@ -69,8 +64,7 @@ class Progress:
     def _say_problem(self, job: Job, *, before: str) -> None:
         """Why the account does not collect what it was to collect, and what to do."""
         if job.account_problem and job.account_problem != before and not is_over(job):
-            words = tr("{sentence} “cfbatch resume {id} --collect-in-account” hands the job over again.")
-            self._say(words.format(sentence=said(job.account_problem), id=job.id))
+            self._say(told("problem_hand_over_again", sentence=job.account_problem, id=job.id))
 
     def _say(self, text: str) -> None:
         if self.console.is_interactive and self._shown:

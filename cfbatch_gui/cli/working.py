@@ -84,19 +84,13 @@ async def opened(call: Call) -> AsyncIterator[Work]:
 def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
     """`job` is None before one was made; of all jobs when there are `others`."""
     if job is None or not job.is_sent:
-        return "\n" + tr("Stopped. Nothing was sent.")
+        return "\n" + told("stopped_nothing_sent")
+    code = "stopped_goes_on_at_service"
     if not goes_on_elsewhere(job):
-        goes_on = tr("Stopped. The job waits on this computer. “{command}” picks it up.")
+        code = "stopped_job_waits_here"
     elif account_progress(job).lid_may_close and not others:
-        goes_on = tr(
-            "Stopped. Your account goes on collecting the answers, and you may turn this computer off. “{command}”"
-            " fetches them."
-        )
-    else:
-        goes_on = tr(
-            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
-        )
-    return "\n" + goes_on.format(command="cfbatch resume" if others else f"cfbatch resume {job.id}")
+        code = "stopped_account_goes_on"
+    return "\n" + told(code, command="cfbatch resume" if others else f"cfbatch resume {job.id}")
 
 
 async def see_through(work: Work, making: Coroutine[Any, Any, Job]) -> ExitStatus:

@@ -22,6 +22,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import told
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import (
     Role,
@@ -191,31 +192,16 @@ def account_words(job: Job, connection: Connection | None) -> AccountWords | Non
 def _line(job: Job, connection: Connection) -> str:
     progress = account_progress(job)
     if job.paused_because:
-        going_on = tr("Your account goes on collecting what it was handed. Carry on to fetch it.")
-        return going_on if progress.is_used else ""
+        return told("account_goes_on_carry_on") if progress.is_used else ""
     unknown = sum(batch.state is BatchState.OUTCOME_UNKNOWN for batch in job.batches)
     missing = max(0, progress.direct + progress.to_send - unknown)
     if not missing and unknown:
-        return figures.plural(
-            unknown,
-            "{n} batch needs you first; the others are with your account.",
-            "{n} batches need you first; the others are with your account.",
-        )
+        return told("n_batches_need_you_first", n=unknown)
     if missing and progress.direct == missing and has_all_shards(job, connection):
-        return tr(
-            "On the Workers Free plan your account collects {most} batches of a job. CF Batch asks for the other {n}"
-            " itself, while it is open."
-        ).format(most=figures.number(most_batches(connection)), n=figures.number(progress.direct))
+        return told("free_account_collects_most_batches", most=most_batches(connection), n=progress.direct)
     if missing:
-        return figures.plural(
-            missing,
-            "{n} batch is not handed over yet. Leave CF Batch open until it is.",
-            "{n} batches are not handed over yet. Leave CF Batch open until they are.",
-        )
-    return tr(
-        "All that is not here yet is with your account. You can close this computer; the answers are fetched when CF"
-        " Batch is open again."
-    )
+        return told("n_batches_not_handed_over_yet", n=missing)
+    return told("all_is_with_your_account")
 
 
 def list_row(job: Job, title: str) -> tuple[tuple[str, str], ...]:
@@ -339,11 +325,7 @@ def _in_account(job: Job, connection: Connection | None, now: float) -> str:
         return account_line(job)
     handed = sum(bool(batch.handed_over_at) for batch in job.batches)
     if job.taken_over:
-        return figures.plural(
-            handed,
-            "{n} batch, handed over by another computer and taken over by this one",
-            "{n} batches, handed over by another computer and taken over by this one",
-        )
+        return told("n_batches_taken_over", n=handed)
     parts = [figures.plural(handed, "{n} batch handed over", "{n} batches handed over")]
     if job.account_cleared_at:
         parts.append(tr("copies deleted {when}").format(when=figures.moment(job.account_cleared_at)))

@@ -8,7 +8,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import PastTimes, Spent
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, Price, next_reset
-from cfbatch_gui.words.figures import duration_range, number, percent, plural, prices, size, worded
+from cfbatch_gui.words.figures import duration_range, number, percent, plural, prices, size, told, worded
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import is_practice
 
@@ -85,12 +85,7 @@ def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterato
     yield tr("Bytes"), worded("{all}, the largest batch {largest}", **sizes)
     tokens = tokens_words(found)
     if learned:
-        tokens = plural(
-            learned,
-            "{tokens}, learned from {n} finished job",
-            "{tokens}, learned from {n} finished jobs",
-            tokens=tokens,
-        )
+        tokens = told("tokens_learned_from_n_jobs", n=learned, tokens=tokens)
     yield tr("Tokens"), tokens
     if not high.is_listed:
         yield tr("Dollars"), tr("price not listed")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.words import figures
-from cfbatch_gui.words.figures import score_text, worded
+from cfbatch_gui.words.figures import score_text, told, worded
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import is_practice, short_model
 
@@ -20,28 +20,14 @@ def others_name() -> str:
 def baseline_line(scores: "ScoreFigures") -> str:
     if scores.others is None:
         return ""
-    return worded(
-        "Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.",
-        mean=scores.others.mean,
-        high=scores.others.ninetieth,
-    )
+    return told("others_mean_and_ninetieth", mean=scores.others.mean, high=scores.others.ninetieth)
 
 
 def reading_line(scores: "ScoreFigures") -> str:
     if scores.others is None:
-        return tr(
-            "Not enough data to show a typical unrelated score: that takes ten questions, and texts that were ranked"
-            " for several of them. Compare scores within one query, not with a fixed number."
-        )
-    return worded(
-        "How to read it: a text that was ranked for several questions fits one of them best, and is compared with the"
-        " others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie above. Texts that"
-        " were not picked for any of your questions would score lower still.",
-        pairs=figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"),
-        high=scores.others.ninetieth,
-        above=scores.above,
-        all=scores.scored,
-    )
+        return told("not_enough_data_for_unrelated")
+    pairs, high = figures.plural(scores.other_pairs, "{n} pair", "{n} pairs"), scores.others.ninetieth
+    return told("how_to_read_scores", pairs=pairs, high=high, above=scores.above, all=scores.scored)
 
 
 def partial_line(scored: int, all_of_them: int) -> str:

@@ -10,6 +10,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY
+from cfbatch_gui.words.plans import headline
 from tests.core.test_threads import ENDLESS
 from tests.ui.conftest import Until
 from tests.ui.connections import answer, answer_line, pick
@@ -92,6 +93,14 @@ async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, 
     await connected.open(many, until, connection="cloudflare")
     found = connected.state.preflight
     assert done.tokens > 0 and found is not None and found.learned_from == 0
+
+
+async def test_a_time_is_said_of_few_batches_only(driver: DraftDriver, questions: Path, until: Until) -> None:
+    await driver.open(questions, until)
+    found = driver.state.preflight
+    assert found is not None
+    few, many = (headline(replace(found, batches=found.batches * count), driver.job, None) for count in (1, 150))
+    assert few.startswith(f"{many} · ")
 
 
 async def test_what_was_spent_today_is_taken_from_what_is_free(

@@ -24,6 +24,7 @@ async def test_the_example_is_read_counted_and_sent(driver: DraftDriver, until: 
     assert driver.page.data.first.name.whole_text() == "help-centre-ranking.csv"
     assert driver.page.data.first.facts.text() == "82 rows · 4 columns"
     assert driver.state.mapping is not None and driver.state.mapping.layout is Layout.LONG
+    assert driver.page.minimumSizeHint().height() < 300  # what does not fit scrolls, above the button that sends
     check = driver.page.check
     assert driver.counts() == (12, 82) and not check.figures.isVisible()
     driver.click(check.facts_link)
