@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.ui.inputs.data_section import kind_words
 from cfbatch_gui.words.states import DraftPhase, state_words
 from tests.journeys.terminal import ROOT, own_environ, run_well
 
@@ -28,6 +26,7 @@ OWN_ROLES = {
     "comparison-answer": "chart: How much better or worse each query is",
     "comparison-scores": "chart: Scores of both jobs",
     "map": "chart: Map of the texts",
+    "draft-unfolded": "button menu: Column question: Query",
     "draft-vectors": "button menu: Column id: ID",
 }
 STATES: dict[str, JobState | DraftPhase] = {
@@ -152,10 +151,12 @@ def test_tab_goes_through_the_sidebar_in_one_order(pages: list[Page]) -> None:
             assert names[at:] + names[:at] == [each for each in SIDEBAR if each in names], page.name
 
 
-def test_the_kinds_of_job_are_radio_buttons_without_a_choice_before_the_user_s(pages: list[Page]) -> None:
-    (page,) = [page for page in pages if page.name == "draft-empty"]
-    choices = {each["name"]: "CHECKED" in each["states"] for each in page.all() if each["role"] == "radio button"}
-    assert {kind_words(kind) for kind in Kind} <= choices.keys() and not any(choices.values())
+def test_the_kinds_of_job_are_radio_buttons_and_the_chosen_one_is_checked(pages: list[Page]) -> None:
+    kinds = ("Rank texts against a query", "Group, map and search texts")
+    for name, checked in (("draft-unfolded", kinds[0]), ("draft-vectors", kinds[1]), ("draft-empty", "")):
+        page = next(page for page in pages if page.name == name)
+        choices = {each["name"]: each["states"] for each in page.all() if each["role"] == "radio button"}
+        assert {each: "CHECKED" in choices[each] for each in kinds} == {each: each == checked for each in kinds}
 
 
 def test_each_job_says_its_state_and_each_group_its_name(pages: list[Page]) -> None:
