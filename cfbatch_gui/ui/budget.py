@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QLocale, Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.program import Program
@@ -57,7 +57,8 @@ def _amount(name: str) -> QLineEdit:
     field = QLineEdit()
     field.setPlaceholderText(tr("no limit"))
     field.setAccessibleName(name)
-    field.setFixedWidth(scaled(96))
+    field.setFixedWidth(scaled(120))
+    field.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)  # or the lines of a flow spread
     return field
 
 

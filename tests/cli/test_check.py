@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.cli.reading import candidate_rule, column_role, words_of_rule
+from cfbatch_gui.core.inputs import encodings
 from cfbatch_gui.core.inputs.input_values import Role
-from cfbatch_gui.core.inputs.recognise import recogniser
 from tests.cli.conftest import Run
 from tests.core.inputs.files import data_set
 
@@ -94,7 +94,7 @@ def test_what_is_open_is_an_object_too(
 
 
 def test_what_is_not_utf8_far_down_is_asked_about(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recogniser, "MOST_CHECKED", 1_000_000)
+    monkeypatch.setattr(encodings, "MOST_CHECKED", 1_000_000)
     Path("large.csv").write_bytes(
         b"id,text\n" + b"1,cloud\n" * 150_000 + "2,Müll und Öl für die Straße\n".encode("cp1252")
     )

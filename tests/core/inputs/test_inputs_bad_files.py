@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.core.inputs.files import opened, zipped
-from tests.support.sentences import code_of, codes_of, refuses
+from tests.support.sentences import codes_of, refuses
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of a compound file
 
@@ -115,21 +115,24 @@ def test_pipes_sockets_and_devices_do_not_hang(tmp_path: Path) -> None:
                 open_source(path)
 
 
+NO_ENCODINGS = ("klingon", "rot13", "hex", "idna\0", "undefined")
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (ReadOptions(separator="x"), "wanted_cannot_be_separator_choose_one"),
         (ReadOptions(separator='"'), "wanted_cannot_be_separator_choose_one"),
-        (ReadOptions(encoding="klingon"), "name_is_not_name_encoding_try"),
+        *(
+            (ReadOptions(encoding=name), "name_is_not_name_encoding_try")
+            for name in ("klingon", "rot13", "hex", "idna\0")
+        ),
         (ReadOptions(sheet="S"), "name_is_text_file_no_sheets"),
     ],
 )
 def test_options_that_do_not_exist(tmp_path: Path, options: ReadOptions, sentence: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"id,text\n1,a\n")
-    with pytest.raises(UsageError) as raised:
-        open_source(path, options)
-    assert code_of(raised.value) == sentence
+    with refuses(UsageError, sentence):
+        opened(tmp_path / "a.csv", "id,text\n1,a\n", options)
 
 
 def test_text_that_only_looks_bad_is_read(tmp_path: Path) -> None:

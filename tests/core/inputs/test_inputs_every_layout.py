@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import Layout, Mapping, Problem, Query, Role, Text
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Layout, Query, Role, Text
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.messages import message
-from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines, opened
+from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines, opened, read
 
 DATA = Path(__file__).parents[2] / "data" / "inputs"
 Rows = list[tuple[str, ...]]
@@ -71,14 +70,12 @@ FILES: list[tuple[str, bytes, tuple[Role, ...], Rows]] = [
 def test_one_table_from_every_program(
     tmp_path: Path, name: str, data: bytes, roles: tuple[Role, ...], rows: Rows
 ) -> None:
-    source = opened(tmp_path / name, data)
+    found, source = read(tmp_path / name, data)
     mapping = suggest_mapping(source, None, preview(source))
     assert (mapping.layout, mapping.roles) == (Layout.LONG, roles)
     assert check_mapping(mapping, source) == ""
-    found = [
-        tuple(cell.replace("\r\n", "\n") for cell in row.cells[-3:]) for row in read_rows(source) if any(row.cells)
-    ]
-    assert found == rows
+    filled = [row.cells[-3:] for row in found if any(row.cells)]
+    assert [tuple(cell.replace("\r\n", "\n") for cell in cells) for cells in filled] == rows
     assert source.is_encoding_guessed == (name in ("excel-de.csv", "excel-de-mac.csv"))
 
 
@@ -108,20 +105,13 @@ LAYOUTS: list[tuple[str, str, Layout, tuple[Role, ...], int]] = [
 def test_every_layout_in_one_file(
     tmp_path: Path, name: str, text: str, layout: Layout, roles: tuple[Role, ...], items: int
 ) -> None:
-    path = tmp_path / name
-    path.write_text(text, newline="")
-    mapping, found = everything(path)
+    source = opened(tmp_path / name, text)
+    mapping = suggest_mapping(source, None, preview(source))
+    assert check_mapping(mapping, source) == ""
+    assert explain(source).endswith(".")
+    found = list(read_items(source, mapping))
     assert (mapping.layout, mapping.roles, len(found)) == (layout, roles, items)
     assert all(isinstance(item, Text | Query) for item in found)
-
-
-def everything(path: Path, second: Path | None = None) -> tuple[Mapping, list[Text | Query | Problem | Text]]:
-    source = open_source(path)
-    other = open_source(second) if second else None
-    mapping = suggest_mapping(source, None, preview(source), other, preview(other) if other else ())
-    assert check_mapping(mapping, source, other) == ""
-    assert explain(source).endswith(".")
-    return mapping, list(read_items(source, mapping, other))
 
 
 LIGHT = "このライトはオーク材でできており、暖かい光を出します。"
@@ -162,27 +152,23 @@ CASES: list[tuple[str, str, str, str, int, str]] = [
 def test_read_as_it_is_meant(
     tmp_path: Path, name: str, text: str, encoding: str, roles: str, count: int, cell: str
 ) -> None:
-    source = opened(tmp_path / name, text.encode(encoding))
+    rows, source = read(tmp_path / name, text.encode(encoding))
     mapping = suggest_mapping(source, None, preview(source))
     assert check_mapping(mapping, source) == ""
     found = " ".join("-" if role == "keep" else role for role in mapping.roles)
     assert ("? " if source.is_encoding_guessed else "") + found == roles
-    rows = list(read_rows(source))
     assert (len(rows), [row.problem for row in rows]) == (count, [""] * count)
     assert cell in rows[-1].cells
 
 
 def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path) -> None:
-    source = opened(
-        tmp_path / "together.csv",
-        "id,text\n1,one\n2,two\nid,text\n3,three\n" + "4,four\n" * 2_000 + "id,text\n5,five\n",
-    )
-    rows = list(read_rows(source))
+    data = "id,text\n1,one\n2,two\nid,text\n3,three\n" + "4,four\n" * 2_000 + "id,text\n5,five\n"
+    rows, source = read(tmp_path / "together.csv", data)
     assert source.columns == ("id", "text")
     assert [(row.number, row.problem) for row in rows if row.problem] == [
         (4, message("row_repeats_names_columns")),
         (2_006, message("row_repeats_names_columns")),
     ]
     assert len(rows) == 2_006
-    source.path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text
-    assert not any(row.problem for row in read_rows(open_source(source.path)))
+    rows, _ = read(tmp_path / "list.csv", "text\none\ntext\ntwo\n")  # in a single column it may be part of a text
+    assert not any(row.problem for row in rows)

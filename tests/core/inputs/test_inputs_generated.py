@@ -25,6 +25,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row, Shape, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.files import zipped
 from tests.thorough import tries
 
 SHORT = {"a.xlsx": 5, "a.parquet": 5}
@@ -68,14 +69,19 @@ def plain_text(path: Path, table: Table) -> None:
     path.write_bytes("\n".join(" ".join(row) for row in table).encode("utf-8", "replace"))
 
 
+def records(table: Table) -> list[dict[str, str]]:
+    return [dict(zip(columns(table), row, strict=True)) for row in table]
+
+
 def json_lines(path: Path, table: Table) -> None:
-    rows = [dict(zip(columns(table), row, strict=True)) for row in table]
-    path.write_text("".join(json.dumps(row, ensure_ascii=len(row) > 2) + "\n" for row in rows), "utf-8", "replace", "")
+    lines = "".join(json.dumps(row, ensure_ascii=len(row) > 2) + "\n" for row in records(table))
+    path.write_text(lines, "utf-8", "replace", "")
 
 
 def json_document(path: Path, table: Table) -> None:
-    rows = [dict(zip(columns(table), row, strict=True)) for row in table]
-    path.write_text(json.dumps(rows, indent=len(table) % 3, ensure_ascii=len(table) > 2), "utf-8", "replace", "")
+    path.write_text(
+        json.dumps(records(table), indent=len(table) % 3, ensure_ascii=len(table) > 2), "utf-8", "replace", ""
+    )
 
 
 def workbook(path: Path, table: Table) -> None:
@@ -101,17 +107,12 @@ def document(path: Path, table: Table) -> None:
     texts = "".join(f"<w:p><w:r><w:t>{escape(as_xml(text))}</w:t></w:r></w:p>" for row in table for text in row)
     main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     xml = f'<w:document xmlns:w="{main}"><w:body>{texts}</w:body></w:document>'
-    zipped(path, "word/document.xml", xml.encode())
+    path.write_bytes(zipped(("word/document.xml", xml.encode())))
 
 
 def archived(path: Path, table: Table) -> None:
     delimited(",")(path, table)
-    zipped(path, "a.csv", path.read_bytes())
-
-
-def zipped(path: Path, name: str, data: bytes) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, data)
+    path.write_bytes(zipped(("a.csv", path.read_bytes())))
 
 
 def as_xml(text: str) -> str:
@@ -136,15 +137,11 @@ WRITERS: dict[str, Writer] = {
 }
 
 
-def examples(name: str) -> int:
-    return tries(SHORT.get(name, 8), 5_000)
-
-
 @pytest.mark.parametrize("name", list(WRITERS))
 def test_files_are_read_to_the_letter_or_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
 
-    @settings(max_examples=examples(name), deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=tries(SHORT.get(name, 8), 5_000), deadline=None, suppress_health_check=list(HealthCheck))
     @given(tables, damage)
     def files(table: Table, harm: list[tuple[int, str | bytes]]) -> None:
         WRITERS[name](path, table)

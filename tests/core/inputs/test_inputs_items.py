@@ -46,19 +46,9 @@ def test_texts(tmp_path: Path) -> None:
     assert items(tmp_path, data, Kind.EMBED, Layout.TEXTS, (I, T, L)) == [
         Text(2, " a text ", " 007 ", "red"),
         Problem(3, ProblemKind.EMPTY_TEXT, message("there_is_no_text_column", column=quoted("text"))),
-        Problem(
-            4,
-            ProblemKind.UNREADABLE_ROW,
-            wrong_width(1, 3),
-            raw="9",
-        ),
+        Problem(4, ProblemKind.UNREADABLE_ROW, wrong_width(1, 3), raw="9"),
         Problem(5, ProblemKind.EMPTY_TEXT, message("there_is_no_text_column", column=quoted("text"))),
-        Problem(
-            6,
-            ProblemKind.UNREADABLE_ROW,
-            wrong_width(4, 3),
-            raw="10,b,c,d",
-        ),
+        Problem(6, ProblemKind.UNREADABLE_ROW, wrong_width(4, 3), raw="10,b,c,d"),
     ]
 
 
@@ -268,6 +258,3 @@ def test_where_a_second_file_would_help_the_sentence_asks_for_it(mapping: Mappin
 def test_names_are_unique_and_never_empty() -> None:
     assert complete_names(["text", "", "text", " a\n b "], 5) == ("text", "Column 2", "text (2)", "a b", "Column 5")
     assert complete_names(["a (2)", "a", "a"], 3) == ("a (2)", "a", "a (3)")
-
-
-# Column names, a row's cells, and the column that is the text.

@@ -1,24 +1,15 @@
 """JSON of every kind, in the layouts of other programs, and tables in it; what is wrong is said at its place."""
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import (
-    Kind,
-    Layout,
-    Problem,
-    Query,
-    Role,
-    Shape,
-    Source,
-    Text,
-)
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Problem, Query, Role, Shape, Source, Text
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.messages import message
 from tests.core.inputs.files import C, I, L, Q, everything, json_lines, opened
@@ -42,28 +33,34 @@ RANK_LLM = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("body.json", json.dumps({"requests": [REQUEST]}, indent=2)),
-        ("body.jsonl", json_lines(REQUEST)),
-        ("body.json", json.dumps([REQUEST], indent=2)),
-    ],
-)
-def test_requests_for_rankings(tmp_path: Path, name: str, data: str) -> None:
-    (tmp_path / name).write_text(data)
-    shape, layout, items = everything(tmp_path / name)
-    assert (shape, layout) == (Shape.REQUESTS, Layout.NESTED)
-    assert items == [Query(1, "what is orange", "r-1", (Text(1, "a colour"), Text(1, "a cloud")))]
+CONTEXTS = [{"text": "a", "external_reference": "001"}, {"text": "b", "external_reference": "002"}]
+GEMINI = {"key": "k", "request": {"content": {"parts": [{"text": "one "}, {"text": "text"}]}}}
+JUDGED = {"query": "q", "positive": ["good"], "negative": ["bad", "worse"]}
+RANKED = (Query(1, "what is orange", "r-1", (Text(1, "a colour"), Text(1, "a cloud"))),)
+KNOWN: list[tuple[str, Shape, Layout, tuple[object, ...]]] = [
+    (json.dumps({"requests": [REQUEST]}, indent=2), Shape.REQUESTS, Layout.NESTED, RANKED),
+    (json_lines(REQUEST), Shape.REQUESTS, Layout.NESTED, RANKED),
+    (json.dumps([REQUEST], indent=2), Shape.REQUESTS, Layout.NESTED, RANKED),
+    (json.dumps({"requests": [{"text": ["one", "two"], "external_reference": "x"}, {"text": "three"}]}),
+     Shape.REQUESTS, Layout.TEXTS, (Text(1, "one", "x"), Text(1, "two", "x"), Text(2, "three"))),
+    (json.dumps({"requests": [{"contexts": CONTEXTS}]}), Shape.REQUESTS, Layout.TEXTS,
+     (Text(1, "a", "001"), Text(1, "b", "002"))),
+    (json_lines(*OPENAI), Shape.BATCH, Layout.TEXTS, (Text(1, "one", "a"), Text(2, "two", "b"), Text(2, "three", "b"))),
+    (json_lines(GEMINI), Shape.BATCH, Layout.TEXTS, (Text(1, "one text", "k"),)),
+    (json_lines(RANK_LLM), Shape.PLAIN, Layout.NESTED,
+     (Query(1, "why", "7", (Text(1, "T because", "d1"), Text(1, "no", "2"))),)),
+    (json_lines(JUDGED), Shape.PLAIN, Layout.JUDGED,
+     (Query(1, "q", "", (Text(1, "good", "", "1"), Text(1, "bad", "", "0"), Text(1, "worse", "", "0"))),)),
+]  # fmt: skip
 
 
-def test_requests_for_vectors(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("data", "shape", "layout", "items"), KNOWN)
+def test_known_forms_of_requests_and_lists(
+    tmp_path: Path, data: str, shape: Shape, layout: Layout, items: tuple[object, ...]
+) -> None:
     path = tmp_path / "body.json"
-    path.write_text(json.dumps({"requests": [{"text": ["one", "two"], "external_reference": "x"}, {"text": "three"}]}))
-    assert everything(path)[2] == [Text(1, "one", "x"), Text(1, "two", "x"), Text(2, "three")]
-    contexts = [{"text": "a", "external_reference": "001"}, {"text": "b", "external_reference": "002"}]
-    path.write_text(json.dumps({"requests": [{"contexts": contexts}]}))
-    assert everything(path)[2] == [Text(1, "a", "001"), Text(1, "b", "002")]
+    path.write_text(data)
+    assert everything(path) == (shape, layout, list(items))
 
 
 def test_requests_that_do_not_belong_together_are_named(tmp_path: Path) -> None:
@@ -73,45 +70,11 @@ def test_requests_that_do_not_belong_together_are_named(tmp_path: Path) -> None:
     assert [item.row for item in found if isinstance(item, Problem)] == [3, 4]
 
 
-def test_openai_and_rank_llm(tmp_path: Path) -> None:
-    path = tmp_path / "batch.jsonl"
-    path.write_text(json_lines(*OPENAI))
-    shape, layout, items = everything(path)
-    assert (shape, layout) == (Shape.BATCH, Layout.TEXTS)
-    assert items == [Text(1, "one", "a"), Text(2, "two", "b"), Text(2, "three", "b")]
-    path.write_text(json_lines(RANK_LLM))
-    shape, layout, items = everything(path)
-    assert (shape, layout) == (Shape.PLAIN, Layout.NESTED)
-    assert items == [Query(1, "why", "7", (Text(1, "T because", "d1"), Text(1, "no", "2")))]
-
-
-def test_reranking_lists(tmp_path: Path) -> None:
-    path = tmp_path / "train.jsonl"
-    path.write_text(
-        json_lines(*[{"query": f"q{n}", "positive": ["good"], "negative": ["bad", "worse"]} for n in range(3)])
-    )
-    _, layout, items = everything(path)
-    assert layout is Layout.JUDGED
-    assert items[0] == Query(
-        1, "q0", "", (Text(1, "good", "", "1"), Text(1, "bad", "", "0"), Text(1, "worse", "", "0"))
-    )
-
-
 HITS = [
-    {
-        "_index": "shop",
-        "_id": f"A-{n}",
-        "_score": 2.5,
-        "_source": {"title": f"Lamp {n}", "body": f"{n} bulbs for the desk"},
-    }
+    {"_index": "shop", "_id": f"A-{n}", "_score": 2.5, "_source": {"title": f"Lamp {n}", "body": f"{n} bulbs, a desk"}}
     for n in range(3)
 ]
-ANSWER = {
-    "took": 5,
-    "timed_out": False,
-    "_shards": {"total": 1, "failed": 0},
-    "hits": {"total": {"value": 3, "relation": "eq"}, "max_score": 2.5, "hits": HITS},
-}
+ANSWER = {"took": 5, "_shards": {"total": 1}, "hits": {"total": {"value": 3}, "max_score": 2.5, "hits": HITS}}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +91,7 @@ def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
     _, layout, items = everything(source.path, Kind.EMBED)
     assert layout is Layout.TEXTS
     assert [(item.id, item.text) for item in items if isinstance(item, Text)] == [
-        (f"A-{n}", f"{n} bulbs for the desk") for n in range(3)
+        (f"A-{n}", f"{n} bulbs, a desk") for n in range(3)
     ]
 
 
@@ -158,11 +121,9 @@ def test_a_list_in_an_envelope_and_records_within_records(tmp_path: Path, answer
 
 
 def test_a_record_that_is_only_sometimes_one_and_a_map_of_many_keys(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
     many = {f"k{n}": n for n in range(100)}
-    source = opened(
-        path, json_lines({"text": "plain", "a.b": 1, "m": many}, {"text": {"en": "hello"}, "a": {"b": {"c": 2}}})
-    )
+    lines = json_lines({"text": "plain", "a.b": 1, "m": many}, {"text": {"en": "hello"}, "a": {"b": {"c": 2}}})
+    source = opened(tmp_path / "a.jsonl", lines)
     assert source.columns == ("text", "text.en", "a.b", "m", "a.b.c")
     first, second = (row.cells for row in read_rows(source))
     assert first == ("plain", "", "1", json.dumps(many, separators=(",", ":")), "")
@@ -188,31 +149,22 @@ def test_a_document_of_values_by_their_ids(
 
 
 def test_lines_for_a_search_engine_have_their_ids_in_the_lines_above(tmp_path: Path) -> None:
-    path = tmp_path / "bulk.ndjson"
-    source = opened(
-        path,
-        json_lines(
-            {"index": {"_id": "7"}}, {"text": "one"}, {"create": {}}, {"text": "two"}, {"update": {"_id": 8}}, {"n": 1}
-        ),
-    )
+    actions = [{"index": {"_id": "7"}}, {"create": {}}, {"update": {"_id": 8}}]
+    lines = chain.from_iterable(zip(actions, [{"text": "one"}, {"text": "two"}, {"n": 1}], strict=True))
+    source = opened(tmp_path / "bulk.ndjson", json_lines(*lines))
     found = [(row.number, row.cells) for row in read_rows(source)]
     assert (source.columns, found) == (
         ("_id", "text", "n"), [(2, ("7", "one", "")), (4, ("", "two", "")), (6, ("8", "", "1"))]
     )  # fmt: skip
 
 
-GEMINI = {"key": "k", "request": {"content": {"parts": [{"text": "one "}, {"text": "text"}]}}}
 ANSWERED = {"custom_id": "a", "response": {"status_code": 200, "body": {"data": [{"embedding": [0.5]}]}}}
 
 
-def test_batches_of_other_services_and_their_answers(tmp_path: Path) -> None:
-    path = tmp_path / "batch.jsonl"
-    path.write_text(json_lines(GEMINI, {"key": "chat", "request": {"messages": []}}))
-    assert [(item.id, item.text) for item in everything(path)[2] if isinstance(item, Text)] == [("k", "one text")]
-    for document in (json_lines(ANSWERED), json.dumps({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}})):
-        path.write_text(document)
-        with pytest.raises(InputError):
-            open_source(path)
+@pytest.mark.parametrize("data", [json_lines(ANSWERED), json.dumps({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}})])
+def test_answers_of_other_services_and_figures_by_ids_are_refused(tmp_path: Path, data: str) -> None:
+    with refuses(InputError, "name_holds_answers_another_service_or"):
+        opened(tmp_path / "batch.jsonl", data)
 
 
 @pytest.mark.parametrize(
@@ -229,11 +181,11 @@ def test_what_stands_around_the_json_is_passed_over(tmp_path: Path, name: str, t
 
 
 def test_lists_in_a_column_of_texts_are_said(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(json_lines({"text": ["a", "b"], "documents": ["c"]}, {"text": "c"}))
-    assert ["“text”" in notice for notice in open_source(path).notices] == [True]
-    path.write_text(json_lines({"title": "T", "paragraphs": [{"context": "one"}]}))
-    assert ["“paragraphs”" in notice for notice in open_source(path).notices] == [True]
+    for name, lines in (
+        ("text", json_lines({"text": ["a", "b"], "documents": ["c"]}, {"text": "c"})),
+        ("paragraphs", json_lines({"title": "T", "paragraphs": [{"context": "one"}]})),
+    ):
+        assert [f"“{name}”" in notice for notice in opened(tmp_path / "a.jsonl", lines).notices] == [True]
 
 
 ROWS = [("why", "because, it is", "1.5"), ("why", "no\nway", "2.0"), ("who", "é 日本", "")]
@@ -312,10 +264,9 @@ def test_lists_of_cells(tmp_path: Path) -> None:
 
 def test_what_must_be_held_whole_may_not_be_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_document, "LONGEST_LINE", 200_000)
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps({name: {str(n): f"text {n}" for n in range(5_000)} for name in ("a", "b", "c", "d")}))
+    data = json.dumps({name: {str(n): f"text {n}" for n in range(5_000)} for name in ("a", "b", "c", "d")})
     with refuses(InputError, "name_json_value_more_than_most", most=200000):
-        open_source(path)
+        opened(tmp_path / "a.json", data)
 
 
 # What is no object, and at which character.
@@ -326,6 +277,10 @@ WRONG = [
     ('{"text":["a","b",]}', 18),
     ('{"text":"a\\x"}', 11),
 ]
+
+
+def document(name: str, objects: list[str]) -> str:
+    return f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects)
 
 
 def read_with_problems(path: Path, data: str | bytes) -> tuple[Source, list[tuple[tuple[str, ...], str]]]:
@@ -378,9 +333,7 @@ VALUES = [  # as written, and as read
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_values_come_as_they_are_written(tmp_path: Path, name: str, written: str, cell: str) -> None:
     objects = [f'{{"text":"{n}","value":{written}}}' for n in range(3)]
-    source, rows = read_with_problems(
-        tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects)
-    )
+    source, rows = read_with_problems(tmp_path / name, document(name, objects))
     assert rows == [((str(n), cell), "") for n in range(3)]
     assert not source.notices
 
@@ -413,9 +366,7 @@ def test_escapes_of_half_a_character_are_said(
     tmp_path: Path, name: str, written: str, text: str, notices: tuple[str, ...]
 ) -> None:
     objects = [f'{{"text":"{each}"}}' for each in ("a", written, "c")]
-    source, rows = read_with_problems(
-        tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects)
-    )
+    source, rows = read_with_problems(tmp_path / name, document(name, objects))
     assert rows == [((each,), "") for each in ("a", text, "c")]
     assert source.notices == notices
 
@@ -454,6 +405,5 @@ def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.Mon
 def test_an_array_on_one_line_may_be_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (decoded_text, json_document):
         monkeypatch.setattr(module, "LONGEST_LINE", 700_000)
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([{"text": f"{n} " + "x" * 500} for n in range(2_000)]))
-    assert [row.cells[0].split()[0] for row in read_rows(open_source(path))] == [str(n) for n in range(2_000)]
+    _, rows = read_with_problems(tmp_path / "a.json", json.dumps([{"text": f"{n} " + "x" * 500} for n in range(2_000)]))
+    assert [cells[0].split()[0] for cells, _ in rows] == [str(n) for n in range(2_000)]

@@ -12,7 +12,6 @@ from cfbatch_gui.core.inputs import encodings, open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.inputs.readers import decoded_text
-from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.support.sentences import refuses
 
@@ -21,10 +20,8 @@ from tests.support.sentences import refuses
 def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encodings, "_PIECE", 40_000)
     monkeypatch.setattr(decoded_text, "PIECE", 16_384)
-    for module in (encodings, recogniser):
-        monkeypatch.setattr(module, "MOST_CHECKED", 120_000)
-    for module in (open_file, recogniser):
-        monkeypatch.setattr(module, "MOST_TRIED", 80_000)
+    monkeypatch.setattr(encodings, "MOST_CHECKED", 120_000)
+    monkeypatch.setattr(open_file, "MOST_TRIED", 80_000)
 
 
 def large(path: Path, last: str, encoding: str) -> Path:

@@ -1,7 +1,6 @@
 """Text by line and by paragraph, CSV, and ASCII tables: cells exactly as written, lines as row numbers."""
 
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,79 +9,47 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.messages import message, quoted
-from tests.core.inputs.files import wrong_width
+from tests.core.inputs.files import opened, read, wrong_width
 from tests.support.sentences import code_of, refuses
 from tests.thorough import tries
 
-Write = Callable[[str, bytes], Path]
+
+def test_a_text_file_may_have_a_header_and_may_be_read_as_a_table(tmp_path: Path) -> None:
+    rows, source = read(tmp_path / "a.txt", "Story\na;b\nc;d\n", ReadOptions(has_header=True))
+    assert (source.columns, [row.number for row in rows]) == (("Story",), [2, 3])
+    rows = list(read_rows(open_source(source.path, ReadOptions(separator=";", has_header=False))))
+    assert [row.cells for row in rows] == [("Story", ""), ("a", "b"), ("c", "d")]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(name: str, data: bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(data)
-        return path
-
-    return write
-
-
-def read(path: Path, options: ReadOptions | None = None) -> list[Row]:
-    return list(read_rows(open_source(path, options or ReadOptions())))
+# Rows below three names, and how many cells are said to be too few or too many in each; 0 where nothing is said.
+# A row that is shifted by one separator may end with an empty cell, as every row of some programs does.
+RAGGED = [
+    ("1,a,b\n2,a\n3,a,b,c\n4,a,b,,\n5,a,b\n", [0, 2, 4, 5, 0]),
+    ("Ann,first text,x\nBob,,second text,\nEve,third text,y\n", [0, 4, 0]),
+    ("Ann,first text,x,\nBob,second text,,\nEve,third text,y,\nIda,,fourth text,,\n", [0, 0, 0, 5]),
+    ("Ann,first text,x,\nBob,second text,,\nEve,third text,y,\nIdafourth text,,\n", [0, 0, 0, 3]),
+]
 
 
-def cells(path: Path, options: ReadOptions | None = None) -> list[tuple[str, ...]]:
-    return [row.cells for row in read(path, options)]
-
-
-def test_a_text_file_may_have_a_header_and_may_be_read_as_a_table(write: Write) -> None:
-    path = write("a.txt", b"Story\na;b\nc;d\n")
-    source = open_source(path, ReadOptions(has_header=True))
-    assert source.columns == ("Story",)
-    assert [row.number for row in read_rows(source)] == [2, 3]
-    assert cells(path, ReadOptions(separator=";", has_header=False)) == [("Story", ""), ("a", "b"), ("c", "d")]
-
-
-def test_ragged_rows_are_problems_shown_as_they_stand(write: Write) -> None:
-    rows = read(write("a.csv", b"id,text,note\n1,a,b\n2,a\n3,a,b,c\n4,a,b,,\n5,a,b\n"))
+@pytest.mark.parametrize(("below", "said"), RAGGED)
+def test_ragged_rows_are_problems_shown_as_they_stand(tmp_path: Path, below: str, said: list[int]) -> None:
+    rows, source = read(tmp_path / "a.csv", f"name,text,note\n{below}")
+    assert source.columns == ("name", "text", "note")
     assert [(row.problem, row.raw) for row in rows] == [
-        ("", ""),
-        (wrong_width(2, 3), "2,a"),
-        (wrong_width(4, 3), "3,a,b,c"),
-        (wrong_width(5, 3), "4,a,b,,"),
-        ("", ""),
+        (wrong_width(cells, 3), line) if cells else ("", "")
+        for cells, line in zip(said, below.splitlines(), strict=True)
     ]
     assert {len(row.cells) for row in rows} == {3}
 
 
-def test_empty_cells_too_many_are_a_habit_of_the_file_or_a_problem(write: Write) -> None:
-    """A row that is shifted by one separator may end with an empty cell, as every row of some programs does."""
-    shifted = read(write("a.csv", b"name,text,note\nAnn,first text,x\nBob,,second text,\nEve,third text,y\n"))
-    assert [row.problem for row in shifted] == ["", wrong_width(4, 3), ""]
-    path = write(
-        "b.csv", b"name,text,note\nAnn,first text,x,\nBob,second text,,\nEve,third text,y,\nIda,,fourth text,,\n"
-    )
-    assert open_source(path).columns == ("name", "text", "note")
-    assert [(row.cells[1], bool(row.problem)) for row in read(path)] == [
-        ("first text", False),
-        ("second text", False),
-        ("third text", False),
-        ("", True),
-    ]
-    less = write(
-        "c.csv", b"name,text,note\nAnn,first text,x,\nBob,second text,,\nEve,third text,y,\nIdafourth text,,\n"
-    )
-    assert [bool(row.problem) for row in read(less)] == [False, False, False, True]
-
-
 @pytest.mark.parametrize("below", ["", '4,"closed, again"\n5,five\n'])
-def test_an_unclosed_quote_costs_no_row_but_its_own(write: Write, below: str) -> None:
-    rows = read(write("a.csv", f'id,text\n1,one\n2,"two\n3,three\n{below}'.encode()))
+def test_an_unclosed_quote_costs_no_row_but_its_own(tmp_path: Path, below: str) -> None:
+    rows, _ = read(tmp_path / "a.csv", f'id,text\n1,one\n2,"two\n3,three\n{below}')
     assert [row.number for row in rows] == [2, 3, *range(4, 5 + below.count("\n"))]
     assert (rows[1].raw, rows[1].cells) == ('2,"two', ("", ""))
     assert code_of(rows[1].problem) == "quotation_mark_opens_row_is_not"
@@ -90,63 +57,42 @@ def test_an_unclosed_quote_costs_no_row_but_its_own(write: Write, below: str) ->
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
-def test_marks_of_files_that_were_put_one_below_the_other(write: Write, encoding: str) -> None:
+def test_marks_of_files_that_were_put_one_below_the_other(tmp_path: Path, encoding: str) -> None:
     one = 'id;text\r\n"1";"grün; \u200b\ufeffzwei"\r\n'.encode(encoding)
-    path = write("a.csv", one * 3)
-    source = open_source(path)
+    rows, source = read(tmp_path / "a.csv", one * 3)
     assert (source.columns, source.quoting) == (("id", "text"), Quoting.DOUBLED)
     assert source.notices == (message("n_byte_order_marks_within_file", n=2),)
-    rows = list(read_rows(source))
     assert [row.cells for row in rows if not row.problem] == [("1", "grün; \u200b\ufeffzwei")] * 3
     assert {row.problem for row in rows} == {"", message("row_repeats_names_columns")}
 
 
-def test_signs_that_are_replaced_are_counted(write: Write) -> None:
-    assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
-    one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
-    assert one.notices == (message("n_characters_are_damaged_file_or", n=1),)
-    several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 2_000))
-    assert several.notices == (message("n_characters_are_damaged_file_or", n=2000),)
+@pytest.mark.parametrize(
+    ("below", "count"),
+    [(b"1,one\n", 0), (b"1,a\0b\n", 1), (b"1,a\0b\n2,plain and longer\n" * 2_000, 2_000),
+     ("1,schön\n".encode() * 1_000 + b"2,\xff\n", 1)],
+)  # fmt: skip
+def test_signs_that_are_replaced_are_counted(
+    tmp_path: Path, below: bytes, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cfbatch_gui.core.inputs.encodings._PIECE", 5_000)
+    rows, source = read(tmp_path / "a.csv", b"id,text\n" + below)
+    assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
+    assert source.notices == ((message("n_characters_are_damaged_file_or", n=count),) if count else ())
+    assert sum("\ufffd" in row.cells[1] for row in rows) == count
 
 
-def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:
+def test_characters_and_line_ends_cut_by_a_piece_come_whole(tmp_path: Path) -> None:
     for shift in range(4):
         lines = ["x" * shift] + ["äöü€🦙" * 3] * (PIECE // 30)
-        path = write("a.txt", "\r\n".join(lines).encode())
-        assert cells(path) == [(line,) for line in lines if line]
-        path = write("b.txt", "\r".join(lines[1:]).encode())
-        assert cells(path) == [(line,) for line in lines[1:]]
+        for end in ("\r\n", "\r"):
+            rows, _ = read(tmp_path / "a.txt", end.join(lines))
+            assert [row.cells for row in rows] == [(line,) for line in lines if line]
 
 
-def test_a_line_too_long_for_any_request_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_for_any_request_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cfbatch_gui.core.inputs.readers.decoded_text.LONGEST_LINE", 3 * PIECE)
-    path = write("a.txt", b"x" * (5 * PIECE))
     with refuses(InputError, "name_line_more_than_most_characters", name="a.txt"):
-        read(path)
-
-
-# Encodings
-
-
-def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.inputs.encodings._PIECE", 5_000)
-    path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 1_000 + b"2,\xff\n")
-    source = open_source(path)
-    assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
-    assert source.notices == (message("n_characters_are_damaged_file_or", n=1),)
-    assert read(path)[-1].cells == ("2", "\ufffd")
-
-
-@pytest.mark.parametrize("name", ["no-such", "rot13", "hex", "idna\0", "undefined"])
-def test_an_encoding_that_does_not_exist(write: Write, name: str) -> None:
-    with refuses(UsageError, "name_is_not_name_encoding_try"):
-        open_source(write("a.csv", b"id,text\n1,a\n"), ReadOptions(encoding=name))
-
-
-# JSON Lines
-
-
-# Properties
+        read(tmp_path / "a.txt", "x" * (5 * PIECE))
 
 
 @given(st.binary(max_size=400), st.sampled_from(["a.csv", "a.txt", "a.jsonl", "a.xlsx", "a", "a.tsv"]))
@@ -192,28 +138,24 @@ def wrapped(paragraphs: tuple[str, ...], width: int, between: str = "\n\n") -> s
 @pytest.mark.parametrize("width", [40, 76])
 @pytest.mark.parametrize("paragraphs", [ENGLISH, GERMAN])
 def test_paragraphs_of_several_lines(tmp_path: Path, paragraphs: tuple[str, ...], width: int) -> None:
-    source = opened(tmp_path / "texts.txt", wrapped(paragraphs, width))
+    rows, source = read(tmp_path / "texts.txt", wrapped(paragraphs, width))
     assert source.format == FileFormat.PARAGRAPHS
-    assert [row.cells[0].replace("\n", " ") for row in read_rows(source)] == list(paragraphs)
+    assert [row.cells[0].replace("\n", " ") for row in rows] == list(paragraphs)
     assert explain(source) == "Plain text, one text per paragraph, with blank lines between them, in UTF-8."
     assert open_source(source.path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
 
 
 def test_paragraphs_without_spaces_between_words(tmp_path: Path) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text(
-        "\n\n".join("\n".join(each[at : at + 20] for at in range(0, len(each), 20)) for each in JAPANESE), "utf-8"
-    )
-    assert [row.cells[0].replace("\n", "") for row in read_rows(open_source(path))] == list(JAPANESE)
+    wrapped = ("\n".join(each[at : at + 20] for at in range(0, len(each), 20)) for each in JAPANESE)
+    rows, _ = read(tmp_path / "texts.txt", "\n\n".join(wrapped))
+    assert [row.cells[0].replace("\n", "") for row in rows] == list(JAPANESE)
 
 
 @pytest.mark.parametrize(
     "text", [wrapped(ENGLISH, 50, "\n\n\n").replace("\n", "\r\n"), "Energy\n\n" + wrapped(ENGLISH, 60)]
 )
 def test_paragraphs_as_people_and_editors_leave_them(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "texts.md"
-    path.write_bytes(text.encode())
-    assert open_source(path).format == FileFormat.PARAGRAPHS
+    assert opened(tmp_path / "texts.md", text).format == FileFormat.PARAGRAPHS
 
 
 LISTS = {
@@ -231,10 +173,10 @@ LISTS = {
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_stays_a_text_a_line(tmp_path: Path, name: str) -> None:
-    source = opened(tmp_path / "texts.txt", LISTS[name])
+    rows, source = read(tmp_path / "texts.txt", LISTS[name])
     assert source.format == FileFormat.LINES
     texts = [(number, line) for number, line in enumerate(LISTS[name].split("\n"), 1) if line]  # no blank lines
-    assert [(row.number, *row.cells) for row in read_rows(source)] == texts
+    assert [(row.number, *row.cells) for row in rows] == texts
 
 
 PSQL = """ id |      text       | label
@@ -309,20 +251,16 @@ CASES: list[tuple[str, str, list[tuple[str, ...]], tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
-def opened(path: Path, text: str, encoding: str = "utf-8", end: str = "\n") -> Source:
-    path.write_bytes(text.replace("\n", end).encode(encoding))
-    return open_source(path)
-
-
 @pytest.mark.parametrize(("name", "text", "rows", "notices"), CASES, ids=[case[0] for case in CASES])
 @pytest.mark.parametrize(("encoding", "end"), [("utf-8", "\n"), ("utf-8-sig", "\r\n"), ("utf-16", "\r\n")])
 def test_rows_without_bars_and_rules(
     tmp_path: Path, name: str, text: str, rows: list[tuple[str, ...]], notices: tuple[str, ...], encoding: str, end: str
 ) -> None:
-    source = opened(tmp_path / name, text, encoding, end)
+    found, source = read(tmp_path / name, text.replace("\n", end).encode(encoding))
     assert source.format == FileFormat.ASCII_TABLE
-    found = [(row.problem, tuple(cell.replace("\r\n", "\n") for cell in row.cells)) for row in read_rows(source)]
-    assert found == [("", row) for row in rows]
+    assert [(row.problem, tuple(cell.replace("\r\n", "\n") for cell in row.cells)) for row in found] == [
+        ("", row) for row in rows
+    ]
     assert source.notices == notices
     assert explain(source).startswith("A table drawn with bars and lines")
 
@@ -332,7 +270,7 @@ def test_a_long_one_and_what_is_no_row_of_it(tmp_path: Path) -> None:
     line = "+-------+-------------------+\n"
     wrong = "| 1 | 2 | 3 |\nwhat is this?\n| 7 | first\nsecond |\n"
     text = f"{line}| id    | text              |\n{line}{body}{wrong}{body}{line}10000 rows in set (0.01 sec)\n"
-    rows = list(read_rows(opened(tmp_path / "a.txt", f"{text}\n{line}| no    | name              |\n{line}")))
+    rows, _ = read(tmp_path / "a.txt", f"{text}\n{line}| no    | name              |\n{line}")
     said = message("line_is_no_row_table")
     assert {row.number: (row.problem, row.raw) for row in rows if row.problem} == {
         number: (said, each)
@@ -350,12 +288,10 @@ def test_other_files_stay_what_they_are(tmp_path: Path) -> None:
         ("b.csv", "id|text\n-|one\n--|two\n3|---\n", FileFormat.DELIMITED, 3),
         ("bars.txt", "a | b\nc | d\ne | f\n", FileFormat.LINES, 3),
     ):
-        source = opened(tmp_path / name, text)
-        assert (source.format, len(list(read_rows(source)))) == (wanted, count), name
-    path = tmp_path / "a.md"
-    path.write_text(MARKDOWN)
-    assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
-    assert open_source(path, ReadOptions(separator="|")).format == FileFormat.DELIMITED
+        rows, source = read(tmp_path / name, text)
+        assert (source.format, len(rows)) == (wanted, count), name
+    assert opened(tmp_path / "a.md", MARKDOWN, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
+    assert opened(tmp_path / "a.md", MARKDOWN, ReadOptions(separator="|")).format == FileFormat.DELIMITED
 
 
 def test_an_ascii_table_without_rows_is_refused(tmp_path: Path) -> None:

@@ -56,12 +56,8 @@ def test_a_query_without_contexts_stands_among_the_others(table: Table) -> None:
     with table.folder.open() as database:
         database.execute("DELETE FROM items WHERE query_no = 2")
         note_all(database)
-    found = Rankings(table.folder).queries()
-    assert [(query.text, query.contexts, query.best) for query in found] == [
-        ("q", 1, 0.5),
-        ("alone", 0, None),
-        ("r", 1, 0.25),
-    ]
+    found = [(query.text, query.contexts, query.best) for query in Rankings(table.folder).queries()]
+    assert found == [("q", 1, 0.5), ("alone", 0, None), ("r", 1, 0.25)]
 
 
 def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
@@ -178,35 +174,30 @@ def crossed(texts: int, *, label: str = "") -> list[Pair]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("pairs", "other_pairs"),
-    [
-        ([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)], 0),
-        ([pair for pair in crossed(30) if pair.query != ASKED[0]], 216),
-        (crossed(2), 10),
-    ],
-)
-def test_without_enough_other_pairs_there_is_no_baseline(table: Table, pairs: list[Pair], other_pairs: int) -> None:
+FORGOT = [Pair("forgot the password", "text 0", 0.8), Pair("forgot the password", "text 1", 0.2)]  # "text 0" is first
+OTHERS: list[tuple[list[Pair], int, float | None]] = [  # how many pairs are none, and their highest score
+    ([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)], 0, None),
+    ([pair for pair in crossed(30) if pair.query != ASKED[0]], 216, None),  # too few queries for a baseline
+    (crossed(2), 10, None),
+    (crossed(30), 270, 0.129),
+    ([*crossed(30), *FORGOT], 271, 0.2),
+]
+
+
+@pytest.mark.parametrize(("pairs", "other_pairs", "highest"), OTHERS)
+def test_other_pairs_are_texts_that_fit_another_query_better_and_are_first_nowhere(
+    table: Table, pairs: list[Pair], other_pairs: int, highest: float | None
+) -> None:
     figures = score_figures(table.rank(pairs).folder)
-    assert (figures.others, figures.other_pairs) == (None, other_pairs)
-    assert not figures.other_counts.any()
+    assert figures.other_pairs == other_pairs
+    assert (figures.others.highest if figures.others else None) == pytest.approx(highest)
+    assert figures.other_counts.sum() == (other_pairs if figures.others else 0)
 
 
-def test_other_pairs_are_texts_that_fit_another_query_better(table: Table) -> None:
+def test_scores_above_most_other_pairs_are_counted(table: Table) -> None:
     figures = score_figures(table.rank(crossed(30)).folder)
-    assert figures.other_pairs == 270
     assert figures.others is not None
-    assert figures.others.highest == pytest.approx(0.129)
-    assert figures.other_counts.sum() == 270
     assert figures.above == 30 + int(figures.others.count * 0.1)
-
-
-def test_a_text_that_stands_first_is_related_though_it_fits_another_query_better(table: Table) -> None:
-    pairs = [*crossed(30), Pair("forgot the password", "text 0", 0.8), Pair("forgot the password", "text 1", 0.2)]
-    figures = score_figures(table.rank(pairs).folder)
-    assert figures.other_pairs == 271
-    assert figures.others is not None
-    assert figures.others.highest == pytest.approx(0.2)
 
 
 def test_what_a_label_calls_relevant_is_related_unless_all_queries_share_the_texts(table: Table) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,21 +12,12 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results import text_map
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.embeddings import unit_vectors as measure
 from cfbatch_gui.core.results.groups import TOLERANCE, Duplicates, Keep, find_clusters, find_duplicates, has_bounds
 from cfbatch_gui.core.results.nearest import nearest
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
-from cfbatch_gui.core.results.text_map import (
-    Layout,
-    Repulsion,
-    TextMap,
-    cached_map,
-    knn_graph,
-    make_map,
-    make_tsne_map,
-    tsne_map,
-)
 from tests.core.results.folders import (
     FAILED,
     LEFT_OUT,
@@ -213,7 +205,7 @@ def stretched(count: int, dimension: int) -> NDArray[np.float32]:
 
 def test_it_is_the_plane_that_a_whole_decomposition_finds(tmp_path: Path) -> None:
     vectors = stretched(2_000, 64)
-    found = make_map(stored(tmp_path, vectors))
+    found = text_map.make_map(stored(tmp_path, vectors))
     unit = vectors.astype(np.float64) / np.linalg.norm(vectors, axis=1, keepdims=True)
     centred = unit - unit.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
@@ -223,11 +215,11 @@ def test_it_is_the_plane_that_a_whole_decomposition_finds(tmp_path: Path) -> Non
     assert np.array_equal(found.item_numbers, np.arange(1, 2_001))
 
 
-WAYS = (make_map, partial(find_duplicates, threshold=0.9), partial(find_clusters, number=2))
+WAYS = (text_map.make_map, partial(find_duplicates, threshold=0.9), partial(find_clusters, number=2))
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_has_no_direction_or_is_not_there_is_counted(tmp_path: Path, way: Callable[[Embeddings], TextMap]) -> None:
+def test_what_has_no_direction_or_is_not_there_is_counted(tmp_path: Path, way: Callable[[Embeddings], Any]) -> None:
     vectors = unit_vectors(8, 16)
     vectors[1], vectors[2, 3], vectors[3, 0], vectors[5] = 0, np.nan, np.inf, np.nan
     found = way(stored(tmp_path, vectors, [*[1.0] * 5, WAITING, 1.0, 1.0]))
@@ -240,7 +232,7 @@ def test_what_has_no_direction_or_is_not_there_is_counted(tmp_path: Path, way: C
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 def test_a_few_texts_have_maps_too(tmp_path: Path, count: int) -> None:
     embeddings = stored(tmp_path, unit_vectors(count, 12))
-    for found in (make_map(embeddings), make_tsne_map(measure(embeddings))):
+    for found in (text_map.make_map(embeddings), text_map.make_tsne_map(measure(embeddings))):
         assert found.points.shape == (count, 2)
         assert np.abs(found.points).max() < 1_000
 
@@ -274,8 +266,8 @@ def kept_neighbours(vectors: NDArray[np.float32], points: NDArray[np.float32]) -
 def test_it_keeps_far_more_neighbours_than_the_plane_does_and_groups_are_islands(tmp_path: Path) -> None:
     vectors = groups()
     embeddings = stored(tmp_path, vectors)
-    near, plane = make_tsne_map(measure(embeddings)), make_map(embeddings)
-    assert near.layout is Layout.NEIGHBOURS
+    near, plane = text_map.make_tsne_map(measure(embeddings)), text_map.make_map(embeddings)
+    assert near.layout is text_map.Layout.NEIGHBOURS
     assert np.array_equal(near.item_numbers, plane.item_numbers)
     assert kept_neighbours(vectors, near.points) > 0.9
     assert kept_neighbours(vectors, near.points) > 1.5 * kept_neighbours(vectors, plane.points)
@@ -289,8 +281,8 @@ def test_it_keeps_far_more_neighbours_than_the_plane_does_and_groups_are_islands
 def test_it_is_the_same_each_time_and_what_is_repeated_stands_together(tmp_path: Path) -> None:
     vectors = np.repeat(unit_vectors(40, 32), 3, axis=0)
     unit = measure(stored(tmp_path, vectors))
-    points = make_tsne_map(unit).points
-    assert np.array_equal(points, make_tsne_map(unit).points)
+    points = text_map.make_tsne_map(unit).points
+    assert np.array_equal(points, text_map.make_tsne_map(unit).points)
     apart = np.linalg.norm(points.reshape(40, 3, 2) - points.reshape(40, 3, 2)[:, :1], axis=2)
     assert apart.max() < 0.2 * np.linalg.norm(points, axis=1).max()
 
@@ -299,7 +291,7 @@ def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
     draw = np.random.default_rng(6)
     points = draw.standard_normal((6_000, 40)) * 0.85 ** np.arange(40)
     points = (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
-    found = knn_graph(points, 15)
+    found = text_map.knn_graph(points, 15)
     some = np.arange(0, 6_000, 30)
     alike = points[some] @ points.T
     alike[np.arange(len(some)), some] = -np.inf
@@ -311,7 +303,7 @@ def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
 def test_the_push_is_the_sum_over_all_pairs() -> None:
     draw = np.random.default_rng(2)
     points = (draw.random((1_200, 2))).astype(np.float32).view(np.complex64).ravel()
-    push, total = Repulsion(len(points)).push(points)
+    push, total = text_map.Repulsion(len(points)).push(points)
     apart = points[:, None].astype(np.complex128) - points[None]
     kernel = 1 / (1 + np.abs(apart) ** 2)
     exact = (apart * kernel**2).sum(axis=1)
@@ -322,21 +314,21 @@ def test_the_push_is_the_sum_over_all_pairs() -> None:
 def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     vectors = unit_vectors(40, 16)
     folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, vectors)
-    assert cached_map(folder, measure(embeddings)) is None
+    assert text_map.cached_map(folder, measure(embeddings)) is None
     told: list[float] = []
-    made = tsne_map(folder, embeddings, told.append)
-    found = cached_map(folder, measure(embeddings))
+    made = text_map.tsne_map(folder, embeddings, told.append)
+    found = text_map.cached_map(folder, measure(embeddings))
     assert found is not None
     assert np.array_equal(found.points, made.points)
-    assert found.layout is Layout.NEIGHBOURS
+    assert found.layout is text_map.Layout.NEIGHBOURS
     told.clear()
-    assert np.array_equal(tsne_map(folder, embeddings, told.append).points, made.points)
+    assert np.array_equal(text_map.tsne_map(folder, embeddings, told.append).points, made.points)
     assert told == []
     vectors[3] = vectors[4]
     np.save(folder.vectors, vectors)
     with folder.open() as database:
         note_all(database, vectors)
-    assert cached_map(folder, measure(embeddings)) is None
+    assert text_map.cached_map(folder, measure(embeddings)) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x93NUMPY\x01\x00"])
@@ -344,13 +336,13 @@ def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Pat
     folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, unit_vectors(20, 8))
     with folder.open() as database:
         database.execute("INSERT INTO kept_arrays VALUES('map', ?)", (content,))
-    assert cached_map(folder, measure(embeddings)) is None
-    assert len(tsne_map(folder, embeddings).points) == 20
-    assert cached_map(folder, measure(embeddings)) is not None
+    assert text_map.cached_map(folder, measure(embeddings)) is None
+    assert len(text_map.tsne_map(folder, embeddings).points) == 20
+    assert text_map.cached_map(folder, measure(embeddings)) is not None
     with folder.open() as database:
         database.execute("DELETE FROM kept_arrays")
     with room_for(1):
-        assert len(tsne_map(folder, embeddings).points) == 20
+        assert len(text_map.tsne_map(folder, embeddings).points) == 20
 
 
 @pytest.mark.parametrize("scale", [1.0, 250.0])

@@ -10,17 +10,9 @@ from typing import BinaryIO, NoReturn
 from zipfile import ZipInfo
 
 from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.encodings import Encoding, encoding_of
 from cfbatch_gui.core.inputs.input_values import Row, Source
-from cfbatch_gui.core.inputs.open_file import (
-    check_name,
-    is_folder,
-    looking_at,
-    members_of,
-    open_archive,
-    open_bytes,
-    open_member,
-)
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 from cfbatch_gui.core.messages import message
 
@@ -36,7 +28,7 @@ def read_folder(source: Source, progress: Callable[[int], None] | None) -> Gener
     read = 0
     for number, (name, size, opened) in enumerate(_files(source.path), 1):
         try:
-            check_name(Path(name))
+            open_file.check_name(Path(name))
             with opened() as file:
                 codec = _codec(file, name, source)
                 file.seek(0)
@@ -71,22 +63,26 @@ def guessed_encoding(path: Path, most_files: int) -> Encoding | None:
 
 
 def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
-    if is_folder(path):
+    if open_file.is_folder(path):
         for each in sorted(text_files(path), key=lambda each: each.relative_to(path).as_posix()):
-            yield each.relative_to(path).as_posix(), size_of(each), partial(open_bytes, each)
+            yield each.relative_to(path).as_posix(), size_of(each), partial(open_file.open_bytes, each)
         return
-    with open_archive(path) as archive:
-        members = text_members(members_of(archive))
+    with open_file.open_archive(path) as archive:
+        members = text_members(open_file.members_of(archive))
         above = _common_folder(members)
         for member in members:
-            yield member.filename.removeprefix(above), member.file_size, partial(open_member, path, archive, member)
+            yield (
+                member.filename.removeprefix(above),
+                member.file_size,
+                partial(open_file.open_member, path, archive, member),
+            )
 
 
 def text_files(folder: Path) -> list[Path]:
     """The text files of a folder and of folders in it, without hidden ones. Raises InputError."""
 
     def refuse(error: OSError) -> NoReturn:
-        with looking_at(Path(error.filename)):
+        with open_file.looking_at(Path(error.filename)):
             raise error
 
     files: list[Path] = []

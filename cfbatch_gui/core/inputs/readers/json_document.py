@@ -11,39 +11,12 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_names import is_id, is_text
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source, fitted, width_problem
 from cfbatch_gui.core.inputs.open_file import open_bytes
-from cfbatch_gui.core.inputs.readers.decoded_text import (
-    LONGEST_LINE,
-    lines_of_piece,
-    text_chunks,
-    text_pieces,
-)
-from cfbatch_gui.core.inputs.readers.json_shapes import (
-    Broken,
-    Fields,
-    bulk_id,
-    cause_of,
-    cell_text,
-    columns_for,
-    holds_only_numbers,
-    is_batch_answer,
-    is_frame,
-    is_map,
-    lenient_decoder,
-    notice_for,
-    notice_of_repeated_keys,
-    parse_line,
-    parse_objects,
-    rows_of_frame,
-    rows_of_map,
-    rows_of_objects,
-    rows_reader,
-    shape_of,
-    with_index,
-)
+from cfbatch_gui.core.inputs.readers import json_shapes
+from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, lines_of_piece, text_chunks, text_pieces
 from cfbatch_gui.core.inputs.recognise.headers import with_header
 from cfbatch_gui.core.messages import message
 
-_RowsOf = Callable[[Fields], list[tuple[str, ...]] | str]
+_RowsOf = Callable[[json_shapes.Fields], list[tuple[str, ...]] | str]
 SUFFIXES, SUFFIXES_OF_LINES = (".json",), (".jsonl", ".ndjson", ".jl")
 _SPACE = re.compile(r"[ \t\r\n\x1e]*")  # with the mark that begins a record of a JSON text sequence
 # What a program puts before its JSON: a name, a call, or a guard against being run.
@@ -63,7 +36,7 @@ def read_json(source: Source, progress: Callable[[int], None] | None) -> Generat
     A missing key and null are empty, lists and objects compact JSON. A line without an object is a problem, a blank
     one an empty row if another line follows. Where a document ends early, one problem follows.
     """
-    rows_of = rows_reader(source)
+    rows_of = json_shapes.rows_reader(source)
     is_header_next = source.shape is Shape.ARRAYS and source.has_header
     blank: list[Row] = []
     number = 0
@@ -77,7 +50,9 @@ def read_json(source: Source, progress: Callable[[int], None] | None) -> Generat
             yield from blank
             blank.clear()
             if isinstance(value, tuple):
-                yield Block(range(number + 1, number + 1 + len(value)), rows_of_objects(value, source.columns))
+                yield Block(
+                    range(number + 1, number + 1 + len(value)), json_shapes.rows_of_objects(value, source.columns)
+                )
                 number += len(value)
                 continue
             number += 1
@@ -104,15 +79,15 @@ def _rows_of_value(source: Source, number: int, value: object, rows_of: _RowsOf)
     if isinstance(value, list) and are_arrays:
         width = len(source.columns)
         problem = width_problem(len(value), width) if len(value) not in (0, width) else ""
-        return (Row(number, fitted(list(map(cell_text, value)), width), problem),)
-    if isinstance(value, Broken):
+        return (Row(number, fitted(list(map(json_shapes.cell_text, value)), width), problem),)
+    if isinstance(value, json_shapes.Broken):
         shown, found = value.text, value.reason
     elif isinstance(fields, dict) and not (is_lines and are_arrays):
         found = rows_of(fields)
         if not isinstance(found, str):
             return [Row(number, cells) for cells in found]  # several texts of one line have its number
     elif is_lines:
-        shown, found = cell_text(value)[:200], _NO_ARRAY if are_arrays else _NO_OBJECT
+        shown, found = json_shapes.cell_text(value)[:200], _NO_ARRAY if are_arrays else _NO_OBJECT
     else:
         found = message("element_number_is_neither_object_nor", number=number)
     return (Row(number, (shown, *("",) * (len(source.columns) - 1)), found),)
@@ -125,11 +100,11 @@ def _values_of_lines(file: BinaryIO, source: Source, progress: Callable[[int], N
         ends = text.count("\n")
         # Between a line that ends an object and one that begins one, a comma can part elements of a list alone.
         are_whole = text[:1] + text[-1:] == "{}" and text.count("}\n{") == ends and "\r" not in text
-        objects = parse_objects(text.replace("\n", ",")) if are_whole else ()
+        objects = json_shapes.parse_objects(text.replace("\n", ",")) if are_whole else ()
         if len(objects) == ends + 1:
             yield objects
         else:
-            yield from (_BLANK if line.isspace() else parse_line(line) for line in lines_of_piece(piece))
+            yield from (_BLANK if line.isspace() else json_shapes.parse_line(line) for line in lines_of_piece(piece))
 
 
 def _values_of_document(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
@@ -150,9 +125,9 @@ def _values_of_document(file: BinaryIO, source: Source, progress: Callable[[int]
             if text.peek() == ",":
                 text.take(",")
     except json.JSONDecodeError as exc:
-        yield Broken(_FROM_HERE, message("character_position_is_wrong", position=text.position(exc)))
+        yield json_shapes.Broken(_FROM_HERE, message("character_position_is_wrong", position=text.position(exc)))
     except (ValueError, RecursionError) as exc:
-        yield Broken(_FROM_HERE, cause_of(exc))
+        yield json_shapes.Broken(_FROM_HERE, json_shapes.cause_of(exc))
 
 
 def _elements(text: "_Text") -> Iterator[object]:
@@ -190,11 +165,11 @@ def rows_of_object(fields: dict[str, Any]) -> Iterable[object]:
     """The rows in a document of one object: of its only list, of a table, by ids, or itself."""
     if rows := _list_within(fields):
         return rows
-    if holds_only_numbers(fields):
+    if json_shapes.holds_only_numbers(fields):
         return (fields,)  # which is refused
-    if is_frame(fields):
-        return rows_of_frame(fields)
-    return rows_of_map(fields) if is_map(fields) else (fields,)
+    if json_shapes.is_frame(fields):
+        return json_shapes.rows_of_frame(fields)
+    return json_shapes.rows_of_map(fields) if json_shapes.is_map(fields) else (fields,)
 
 
 def _list_within(fields: dict[str, Any], depth: int = 3) -> list[object]:
@@ -216,7 +191,7 @@ def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
 def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
     index = fields.get("index")
     rows = (row if isinstance(row, list) else [row] for row in _single(_elements(text)))
-    yield from with_index(index if isinstance(index, list) else (), fields["columns"], rows)
+    yield from json_shapes.with_index(index if isinstance(index, list) else (), fields["columns"], rows)
 
 
 def is_envelope(value: object) -> bool:
@@ -281,7 +256,7 @@ class _Text:
         wanted = 64 * 1024
         while True:
             try:
-                value, end = lenient_decoder.raw_decode(self._buffer, self._at)
+                value, end = json_shapes.lenient_decoder.raw_decode(self._buffer, self._at)
                 if end + 2 < len(self._buffer) or not self._fill(1):  # 12 may be the beginning of 123, or of 12e+3
                     self._at = end
                     return value
@@ -292,12 +267,12 @@ class _Text:
                     raise
             wanted *= 2
 
-    def objects(self) -> tuple[Fields, ...]:
+    def objects(self) -> tuple[json_shapes.Fields, ...]:
         """The next objects of an array whose ends can be seen in the buffer, decoded at once."""
         self.peek()
         end = self._buffer.rfind("},", self._at) + 1
         if self._is_flat and end and self._buffer.startswith("{", self._at):
-            if found := parse_objects(self._buffer[self._at : end]):
+            if found := json_shapes.parse_objects(self._buffer[self._at : end]):
                 self._at = end
                 return found
             self._is_flat = False  # the end was that of a record within one: trying it for each would take long
@@ -348,12 +323,12 @@ def open_json(source: Source, candidate: Candidate) -> Source:
     else:
         found = _of_objects(source, [fields for fields in objects if fields])
     if not found.columns:
-        raise _without_objects(source, next((each for each in first if isinstance(each, Broken)), None))
-    notices = notice_of_repeated_keys(candidate.text.split("\n") if is_lines else (candidate.text,))
+        raise _without_objects(source, next((each for each in first if isinstance(each, json_shapes.Broken)), None))
+    notices = json_shapes.notice_of_repeated_keys(candidate.text.split("\n") if is_lines else (candidate.text,))
     return replace(found, notices=(*found.notices, *notices))
 
 
-def _without_objects(source: Source, broken: Broken | None) -> InputError:
+def _without_objects(source: Source, broken: json_shapes.Broken | None) -> InputError:
     name = source.path.name
     if broken and source.format == FileFormat.JSON:
         sentence = message("name_is_not_valid_json_cause", name=name, cause=broken.cause)
@@ -371,14 +346,14 @@ def json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | Non
         return FileFormat.JSON_LINES if is_named else None
     lines = [line for line in sample.split("\n") if line.strip()]
     whole_lines = lines if is_whole or len(lines) == 1 else lines[:-1]
-    first = [type(parse_line(line)) for line in whole_lines[:2]]
+    first = [type(json_shapes.parse_line(line)) for line in whole_lines[:2]]
     is_around_others = begin[1:].lstrip().startswith('"requests"') or (
-        is_whole and len(lines) == 1 and is_envelope(parse_line(lines[0]))
+        is_whole and len(lines) == 1 and is_envelope(json_shapes.parse_line(lines[0]))
     )
     if (set(first) == {dict} and not is_around_others) or first == [list, list]:
         return FileFormat.JSON_LINES
     if suffix in SUFFIXES_OF_LINES and not is_around_others:
-        has_objects = any(isinstance(parse_line(line), dict) for line in whole_lines[:50])
+        has_objects = any(isinstance(json_shapes.parse_line(line), dict) for line in whole_lines[:50])
         return FileFormat.JSON_LINES if has_objects else FileFormat.JSON
     is_document = is_named or is_around_others or (begin.startswith("[") and _is_document(sample, is_whole=is_whole))
     return FileFormat.JSON if is_document else None
@@ -395,16 +370,21 @@ def _is_document(sample: str, *, is_whole: bool) -> bool:
 
 
 def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
-    if objects and (all(map(is_batch_answer, objects)) or (len(objects) == 1 and holds_only_numbers(objects[0]))):
+    if objects and (
+        all(map(json_shapes.is_batch_answer, objects))
+        or (len(objects) == 1 and json_shapes.holds_only_numbers(objects[0]))
+    ):
         raise InputError(message("name_holds_answers_another_service_or", name=source.path.name))
-    is_bulk = source.format == FileFormat.JSON_LINES and objects and bulk_id(objects[0]) is not None
-    shape = Shape.BULK if is_bulk else shape_of(objects) if objects else Shape.PLAIN
-    notice = notice_for(shape, objects)
-    return replace(source, columns=columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ())
+    is_bulk = source.format == FileFormat.JSON_LINES and objects and json_shapes.bulk_id(objects[0]) is not None
+    shape = Shape.BULK if is_bulk else json_shapes.shape_of(objects) if objects else Shape.PLAIN
+    notice = json_shapes.notice_for(shape, objects)
+    return replace(
+        source, columns=json_shapes.columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ()
+    )
 
 
 def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None) -> Source:
-    rows = [tuple(map(cell_text, array)) for array in arrays]
+    rows = [tuple(map(json_shapes.cell_text, array)) for array in arrays]
     if len(rows) == 1 and has_header is None:
         has_header = False
     return with_header(replace(source, shape=Shape.ARRAYS), rows, has_header)

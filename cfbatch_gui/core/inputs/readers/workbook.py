@@ -11,25 +11,11 @@ from typing import Any, Literal
 import msgspec
 
 from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.column_names import is_context, is_text
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, ProblemKind, ReadOptions, Row, Source, single_rows
-from cfbatch_gui.core.inputs.open_file import (
-    ZIP,
-    damaged,
-    is_old_workbook,
-    open_raw,
-    regular_file_size,
-    without_rows,
-)
+from cfbatch_gui.core.inputs.readers import decoding_program
 from cfbatch_gui.core.inputs.readers.decoding_process import decoding
-from cfbatch_gui.core.inputs.readers.decoding_program import (
-    DAMAGE,
-    FORMULA,
-    HIDDEN,
-    MOST_CELLS,
-    OUT_OF_RANGE,
-    WORKBOOK,
-)
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, first_of_table, notice_above
 from cfbatch_gui.core.messages import Message, cut_list, message, quoted
@@ -46,8 +32,8 @@ def check_archive(path: Path, names: Collection[str]) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except DAMAGE as exc:
-        raise damaged(path, exc, _CURE) from exc
+    except decoding_program.DAMAGE as exc:
+        raise open_file.damaged(path, exc, _CURE) from exc
     if "content.xml" not in names and not any(name.startswith("xl/workbook.") for name in names):
         raise InputError(_other_zip(path, names), detail=f"no workbook among {len(names):,} members")
     total = sum(member.file_size for member in members)
@@ -61,18 +47,18 @@ def check_archive(path: Path, names: Collection[str]) -> None:
 
 def archive_names(path: Path) -> frozenset[str]:
     """The names in a zip archive in lower case; none for any other file. Raises InputError."""
-    with open_raw(path) as raw:
+    with open_file.open_raw(path) as raw:
         try:
             with zipfile.ZipFile(raw) as archive:
                 return frozenset(name.replace("\\", "/").lower() for name in archive.namelist())
-        except DAMAGE:
+        except decoding_program.DAMAGE:
             return frozenset()
 
 
 def _check(path: Path) -> None:
     if names := archive_names(path):
         check_archive(path, names)
-    elif (size := regular_file_size(path)) > _MOST_OLD_WORKBOOK:
+    elif (size := open_file.regular_file_size(path)) > _MOST_OLD_WORKBOOK:
         raise InputError(message("name_size_mb_more_than_can", name=path.name, size=size / 1000000.0))
 
 
@@ -89,9 +75,9 @@ _NO_VALUE = message("formula_column_row_no_stored_value")
 _OUT_OF_RANGE = message("row_number_is_shown_time_is")
 _MARKS: dict[str, tuple[Message | Literal[""], ProblemKind]] = {
     "": ("", ProblemKind.UNREADABLE_ROW),
-    FORMULA: (_NO_VALUE, ProblemKind.FORMULA_WITHOUT_VALUE),
-    OUT_OF_RANGE: (_OUT_OF_RANGE, ProblemKind.UNREADABLE_ROW),
-    HIDDEN: (message("row_is_hidden_file"), ProblemKind.HIDDEN_ROW),
+    decoding_program.FORMULA: (_NO_VALUE, ProblemKind.FORMULA_WITHOUT_VALUE),
+    decoding_program.OUT_OF_RANGE: (_OUT_OF_RANGE, ProblemKind.UNREADABLE_ROW),
+    decoding_program.HIDDEN: (message("row_is_hidden_file"), ProblemKind.HIDDEN_ROW),
 }
 
 
@@ -134,7 +120,7 @@ class OpenSheet:
 def open_sheet(path: Path, wanted: str = "") -> Iterator[OpenSheet]:
     """Give a sheet by its name, by default the first with rows, hidden ones last. Raises InputError."""
     _check(path)
-    with decoding(WORKBOOK, path, _CURE, msgspec.json.encode(wanted).decode()) as lines:
+    with decoding(decoding_program.WORKBOOK, path, _CURE, msgspec.json.encode(wanted).decode()) as lines:
         sheets = tuple((name, is_visible) for name, is_visible in next(lines, ()))
         name, hidden, too_large = next(lines, ("", 0, ()))
         if too_large:
@@ -158,7 +144,7 @@ def _rows(blocks: Iterator[Any]) -> Iterator[Block | Row]:
 def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
     return InputError(
         message("sheet_sheet_name_spreads_over_rows", sheet=sheet, name=path.name, rows=rows, columns=columns),
-        detail=f"more than {MOST_CELLS:,} cells",
+        detail=f"more than {decoding_program.MOST_CELLS:,} cells",
     )
 
 
@@ -166,8 +152,8 @@ def recognise_workbook(candidate: Candidate) -> Source | None:
     """The source of a workbook, None for another file. Raises InputError, also for other archives; UsageError."""
     names = candidate.members or ("xl/",)  # of an archive that cannot be looked into
     is_packed = "content.xml" in names or any(name.startswith(("xl/", "ppt/", "index/")) for name in names)
-    is_old = is_old_workbook(candidate.path, candidate.head)
-    return _open(candidate) if is_old or (is_packed and candidate.head.startswith(ZIP)) else None
+    is_old = open_file.is_old_workbook(candidate.path, candidate.head)
+    return _open(candidate) if is_old or (is_packed and candidate.head.startswith(open_file.ZIP)) else None
 
 
 def _open(candidate: Candidate) -> Source:
@@ -227,5 +213,5 @@ def _without_rows(path: Path, sheet: str | None, names: tuple[str, ...]) -> Inpu
     if sheet and sheet not in names:
         return InputError(message("name_no_sheet_sheet_list", name=path.name, sheet=sheet, list=listed))
     if not sheet or not others:
-        return without_rows(path)
+        return open_file.without_rows(path)
     return InputError(message("sheet_sheet_name_is_empty_choose", sheet=sheet, name=path.name, list=listed))

@@ -10,27 +10,10 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.input_values import Candidate, Quoting, RowHabits, Source, cells_text, columns_text
 from cfbatch_gui.core.inputs.open_file import without_rows
+from cfbatch_gui.core.inputs.readers import delimited_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import without_marks
-from cfbatch_gui.core.inputs.readers.delimited_rows import (
-    NEVER_CLOSED,
-    STRAY_QUOTE,
-    copied,
-    doubt_about,
-    has_sound_quotes,
-    in_one_sign,
-    marked_columns,
-    one_sign,
-    rows_of_header,
-)
+from cfbatch_gui.core.inputs.recognise import table_bounds
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
-from cfbatch_gui.core.inputs.recognise.table_bounds import (
-    Record,
-    end_of_table,
-    filled_width,
-    first_of_table,
-    sample_records,
-    with_ends,
-)
 from cfbatch_gui.core.messages import message
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -138,13 +121,13 @@ class Dialect:
 
 def _dialect(candidate: Candidate, separator: str) -> Dialect:
     """The dialect with a separator; with "" for the one that the first line declares, or the likeliest."""
-    text = in_one_sign(candidate.text, separator)
+    text = delimited_rows.in_one_sign(candidate.text, separator)
     declared = _SEPARATOR_LINE.match(text)
     if declared and declared[1] in SEPARATORS and not separator:
         separator = declared[1]
     skipped = 1 if declared and declared[1] == separator else 0
     table = text[declared.end() :] if declared and skipped else text
-    wanted = (one_sign(separator),) if separator else SEPARATORS
+    wanted = (delimited_rows.one_sign(separator),) if separator else SEPARATORS
     preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""  # chosen whenever its rows agree
     best = _best([_usual_or_better(table, each, candidate.is_whole) for each in wanted], preferred, table)
     end_line = best.end_line + skipped if best.end_line else 0
@@ -191,15 +174,15 @@ def _agree(trial: Dialect) -> bool:
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> Dialect:
     usual = _try(sample, separator, is_whole)
     if separator == "\t" and _NULL.search(sample):
-        copied = _try(sample, separator, is_whole, Quoting.COPY)
-        if copied.usual > 1 and copied.agreement >= usual.agreement:
-            return copied
+        as_copy = _try(sample, separator, is_whole, Quoting.COPY)
+        if as_copy.usual > 1 and as_copy.agreement >= usual.agreement:
+            return as_copy
     if f'{separator} "' in sample and usual.is_spaced:
         spaced = _try(sample, separator, is_whole, Quoting.SPACED)
         if spaced.is_even:
             return spaced
-    if '"' in sample and not has_sound_quotes(sample, separator, Quoting.DOUBLED):
-        if '\\"' in sample and has_sound_quotes(sample, separator, Quoting.ESCAPED):
+    if '"' in sample and not delimited_rows.has_sound_quotes(sample, separator, Quoting.DOUBLED):
+        if '\\"' in sample and delimited_rows.has_sound_quotes(sample, separator, Quoting.ESCAPED):
             escaped = _try(sample, separator, is_whole, Quoting.ESCAPED)
             if escaped.agreement >= usual.agreement:
                 return escaped
@@ -215,18 +198,18 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> Dialect:
 
 
 def _is_in_single_quotes(sample: str, separator: str) -> bool:
-    records = sample_records(sample, separator, Quoting.NONE, first_line=1, is_whole=True)
+    records = table_bounds.sample_records(sample, separator, Quoting.NONE, first_line=1, is_whole=True)
     rows = [record.cells for record in records][1:_ROWS]
     quoted = sum(bool(_ONE_QUOTED.fullmatch(cell)) for row in rows for cell in row)
     return quoted >= max(3, len(rows))
 
 
 def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> Dialect:
-    records = sample_records(sample, separator, quoting, first_line=1, is_whole=is_whole)
+    records = table_bounds.sample_records(sample, separator, quoting, first_line=1, is_whole=is_whole)
     if not records:
         return Dialect(separator, quoting)
-    start = first_of_table(records)
-    stop = end_of_table(records, start)
+    start = table_bounds.first_of_table(records)
+    stop = table_bounds.end_of_table(records, start)
     table = records[start:stop][:_ROWS]
     widths = [len(record.cells) for record in table]
     # Of equally frequent widths the first is taken, so that the header decides in a file of two rows.
@@ -239,7 +222,7 @@ def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting
     )
 
 
-def _is_spaced(table: list[Record]) -> bool:
+def _is_spaced(table: list[table_bounds.Record]) -> bool:
     further = [cell for record in table for cell in record.cells[1:] if cell]
     return sum(cell.startswith(" ") for cell in further) * 2 > len(further)
 
@@ -251,15 +234,17 @@ _NO_HABITS = RowHabits()
 _OTHER_WIDTH = message("first_row_names_columns_but_rows")
 
 
-def _with_habits(source: Source, records: Sequence[Record]) -> Source:
+def _with_habits(source: Source, records: Sequence[table_bounds.Record]) -> Source:
     """The source with its rows' habits: what at least three rows have in common and one in twenty."""
     rows = records[source.has_header :]
     notices = tuple(_notices_of_header(records[0], rows, source)) if source.has_header else ()
     return replace(source, habits=_habits(rows, source), notices=(*source.notices, *notices))
 
 
-def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -> Iterator[str]:
-    if doubt_about(header.raw, one_sign(source.separator), source.quoting, _NO_HABITS):
+def _notices_of_header(
+    header: table_bounds.Record, rows: Sequence[table_bounds.Record], source: Source
+) -> Iterator[str]:
+    if delimited_rows.doubt_about(header.raw, delimited_rows.one_sign(source.separator), source.quoting, _NO_HABITS):
         yield message("there_is_quotation_mark_first_row")
     names, width = header.reach, len(source.columns)
     cells = Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else width
@@ -269,9 +254,12 @@ def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -
         yield _OTHER_WIDTH.filled(columns=columns_text(names), cells=cells_text(cells))
 
 
-def _habits(rows: Sequence[Record], source: Source) -> RowHabits:
-    separator = one_sign(source.separator)
-    stray = sum(doubt_about(row.raw, separator, source.quoting, _NO_HABITS) == STRAY_QUOTE for row in rows)
+def _habits(rows: Sequence[table_bounds.Record], source: Source) -> RowHabits:
+    separator = delimited_rows.one_sign(source.separator)
+    stray = sum(
+        delimited_rows.doubt_about(row.raw, separator, source.quoting, _NO_HABITS) == delimited_rows.STRAY_QUOTE
+        for row in rows
+    )
     broken = sum("\n" in row.raw or "\r" in row.raw for row in rows)
     return RowHabits(
         _widths([row.cells for row in rows], len(source.columns)),
@@ -318,34 +306,34 @@ def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Sourc
         source, columns=(), separator=dialect.separator, quoting=dialect.quoting, first_line=dialect.first_line
     )
     if len(source.separator) == 1:
-        source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
+        source = table_bounds.with_ends(source, candidate.head, candidate.text, dialect.end_line)
     records = _records(source, candidate)
     if not records and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
         records = _records(source, candidate)
-    unclosed = next((NEVER_CLOSED.filled(line=each.line) for each in records if each.is_open), "")
+    unclosed = next((delimited_rows.NEVER_CLOSED.filled(line=each.line) for each in records if each.is_open), "")
     first = [record.cells for record in records if not record.is_open][:ROWS_FOR_HEADER]
     if not first:
         raise _unreadable(source.path, unclosed) if unclosed else without_rows(source.path)
-    if decided is not False and (above := rows_of_header(first)) > 1:
+    if decided is not False and (above := delimited_rows.rows_of_header(first)) > 1:
         source = replace(source, notices=(*source.notices, *_notice_of_header(first[1:above])))
         del first[1:above]
         decided = True
     if unclosed and len(first) == 1:
         raise _unreadable(source.path, unclosed)
     source = with_header(source, _without_empty_ends(first), decided)
-    return marked_columns(_with_habits(source, records))
+    return delimited_rows.marked_columns(_with_habits(source, records))
 
 
-def _records(source: Source, candidate: Candidate) -> list[Record]:
+def _records(source: Source, candidate: Candidate) -> list[table_bounds.Record]:
     text, is_whole = candidate.text, candidate.is_whole
     if 0 < source.end <= len(candidate.head):
         text, is_whole = without_marks(candidate.head[: source.end].decode(source.encoding, "replace"))[0], True
-    text = in_one_sign(text, source.separator)
-    sign = one_sign(source.separator)
-    found = sample_records(text, sign, source.quoting, first_line=source.first_line, is_whole=is_whole)
+    text = delimited_rows.in_one_sign(text, source.separator)
+    sign = delimited_rows.one_sign(source.separator)
+    found = table_bounds.sample_records(text, sign, source.quoting, first_line=source.first_line, is_whole=is_whole)
     if source.quoting is Quoting.COPY:
-        return [replace(record, cells=tuple(map(copied, record.cells))) for record in found]
+        return [replace(record, cells=tuple(map(delimited_rows.copied, record.cells))) for record in found]
     return found
 
 
@@ -356,7 +344,7 @@ def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    first, *others = map(filled_width, rows)
+    first, *others = map(table_bounds.filled_width, rows)
     widest = max(first, sorted(others)[-2] if len(others) > 2 else max(others, default=0))
     return [row[:widest] for row in rows] if widest else rows
 

@@ -7,37 +7,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs import encodings, open_file
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.encodings import (
-    MOST_CHECKED,
-    Encoding,
-    encoding_of,
-    known_encoding,
-    marked_encoding,
-    unmarked_utf16,
-)
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Row, Source, single_rows
-from cfbatch_gui.core.inputs.open_file import (
-    CHOOSE_TABLE,
-    GZIP,
-    MOST_TRIED,
-    OLE_MARK,
-    ZIP,
-    check_name,
-    content_name,
-    is_binary,
-    is_folder,
-    looking_at,
-    members_of,
-    only_header,
-    open_archive,
-    open_bytes,
-    open_raw,
-    refusal,
-    regular_file_size,
-    unpacked_size,
-    without_rows,
-)
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.collection import settle_candidates
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
@@ -47,15 +19,7 @@ from cfbatch_gui.core.inputs.readers.json_document import json_format, open_json
 from cfbatch_gui.core.inputs.readers.json_shapes import HALF_CHARACTER
 from cfbatch_gui.core.inputs.readers.plain_text import has_paragraphs
 from cfbatch_gui.core.inputs.readers.workbook import archive_names
-from cfbatch_gui.core.inputs.recognise.delimited_text import (
-    SEPARATORS,
-    SPACE,
-    first_lines,
-    is_clearly_delimited,
-    open_delimited,
-    separator_between_names,
-    wanted_separator,
-)
+from cfbatch_gui.core.inputs.recognise import delimited_text
 from cfbatch_gui.core.messages import cut_list, message
 
 _NO_OPTIONS = ReadOptions()
@@ -71,7 +35,7 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
 
     Raises InputError for what is no table, UsageError for options that do not apply.
     """
-    check_name(path)
+    open_file.check_name(path)
     source = replace(
         _recognised(path, options), sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden
     )
@@ -85,20 +49,20 @@ def read_part(path: Path) -> tuple[Source, Iterator[Row]]:
 
 
 def _recognised(path: Path, options: ReadOptions) -> Source:
-    if is_folder(path):
+    if open_file.is_folder(path):
         candidate = Candidate(path, path.name, 0, b"", options)
         return _by_table(candidate) or _open_folder(candidate)
-    size = regular_file_size(path)
+    size = open_file.regular_file_size(path)
     if size == 0:
-        raise without_rows(path)
-    with open_raw(path) as file:
+        raise open_file.without_rows(path)
+    with open_file.open_raw(path) as file:
         head = file.read(HEAD)
-    members = archive_names(path) if head.startswith(ZIP) else frozenset()
+    members = archive_names(path) if head.startswith(open_file.ZIP) else frozenset()
     candidate = Candidate(path, path.name, size, head, options, members)
     found = _by_table(candidate)
-    if found is None and head.startswith(ZIP):
+    if found is None and head.startswith(open_file.ZIP):
         found = _open_packed_folder(candidate)
-    elif found is None and not head.startswith(GZIP):
+    elif found is None and not head.startswith(open_file.GZIP):
         _refuse_unsupported(path, head)
     return found or _open_text(candidate)
 
@@ -109,25 +73,25 @@ def _by_table(candidate: Candidate, *, is_text: bool = False) -> Source | None:
 
 
 def _refuse_unsupported(path: Path, head: bytes) -> None:
-    if sentence := refusal(path, head):
+    if sentence := open_file.refusal(path, head):
         raise InputError(sentence, detail=f"begins with {head[:16].hex(' ')}")
 
 
 def _open_text(raw: Candidate) -> Source:
-    path, options, is_packed = raw.path, raw.options, raw.head.startswith((ZIP, GZIP))
-    name = content_name(path, raw.head)
-    size, is_size_sure = unpacked_size(path, raw.head)
+    path, options, is_packed = raw.path, raw.options, raw.head.startswith((open_file.ZIP, open_file.GZIP))
+    name = open_file.content_name(path, raw.head)
+    size, is_size_sure = open_file.unpacked_size(path, raw.head)
     if size == 0:
-        raise without_rows(path)
-    with open_bytes(path) as file:
+        raise open_file.without_rows(path)
+    with open_file.open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith((OLE_MARK, ZIP, GZIP, parquet.MARK)):
+    if is_packed and head.startswith((open_file.OLE_MARK, open_file.ZIP, open_file.GZIP, parquet.MARK)):
         raise InputError(message("name_holds_workbook_document_or_packed", name=path.name))
     if is_packed:
         _refuse_unsupported(Path(name), head)
     if options.sheet:
         raise UsageError(message("name_is_text_file_no_sheets", name=path.name))
-    most_checked = MOST_CHECKED if is_size_sure else MOST_TRIED
+    most_checked = encodings.MOST_CHECKED if is_size_sure else open_file.MOST_TRIED
     encoding = _wanted_encoding(options, head) or _encoding_of(path, head, most_checked)
     text, _ = without_marks(head.decode(encoding.codec, "replace").replace("\0", "\ufffd"))
     source = _open_decoded(Candidate(path, name, size, head, options, text=text, encoding=encoding.codec))
@@ -137,20 +101,20 @@ def _open_text(raw: Candidate) -> Source:
     return _with_guess(source, encoding) if source.encoding else source
 
 
-def _with_guess(source: Source, encoding: Encoding) -> Source:
+def _with_guess(source: Source, encoding: encodings.Encoding) -> Source:
     return replace(source, is_encoding_guessed=encoding.is_guessed, other_encodings=encoding.other_codecs)
 
 
-def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
+def _wanted_encoding(options: ReadOptions, head: bytes) -> encodings.Encoding | None:
     if not options.encoding:
         return None
-    codec = known_encoding(options.encoding, head)
-    return Encoding(codec, options.is_encoding_guessed, options.other_encodings)
+    codec = encodings.known_encoding(options.encoding, head)
+    return encodings.Encoding(codec, options.is_encoding_guessed, options.other_encodings)
 
 
 def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
     escapes = HALF_CHARACTER if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
-    with open_bytes(source.path) as file:
+    with open_file.open_bytes(source.path) as file:
         marks, damaged = count_signs(file, encoding, most_checked, escapes)
     if marks:
         yield message("n_byte_order_marks_within_file", n=marks)
@@ -170,20 +134,20 @@ def _begin(file: BinaryIO) -> bytes:
     return data
 
 
-def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
-    if not marked_encoding(head) and is_binary(head) and not unmarked_utf16(head):
+def _encoding_of(path: Path, head: bytes, most_checked: int) -> encodings.Encoding:
+    if not encodings.marked_encoding(head) and open_file.is_binary(head) and not encodings.unmarked_utf16(head):
         raise InputError(
-            message("name_is_not_text_file_or", name=path.name, cure=CHOOSE_TABLE),
+            message("name_is_not_text_file_or", name=path.name, cure=open_file.CHOOSE_TABLE),
             detail=f"begins with {head[:16].hex(' ')}",
         )
-    with open_bytes(path) as file:
-        return encoding_of(file, most_checked)
+    with open_file.open_bytes(path) as file:
+        return encodings.encoding_of(file, most_checked)
 
 
 def _open_folder(candidate: Candidate) -> Source:
     path, data_suffixes = candidate.path, table_suffixes()
     files = text_files(path)
-    with looking_at(path):
+    with open_file.looking_at(path):
         beside = [each for each in path.iterdir() if each.is_file() and not each.name.startswith(".")]
     tables = sorted(each.name for each in beside if each.suffix.lower() in data_suffixes)
     if not files or (tables and len(files) < len(tables)):
@@ -197,8 +161,8 @@ def _open_folder(candidate: Candidate) -> Source:
 
 
 def _open_packed_folder(candidate: Candidate) -> Source | None:
-    with open_archive(candidate.path) as archive:
-        members = members_of(archive)
+    with open_file.open_archive(candidate.path) as archive:
+        members = open_file.members_of(archive)
     files = text_members(members)
     tables = sum(each.filename.lower().endswith(table_suffixes()) for each in members)
     if len(files) < 2 or tables >= len(files):
@@ -228,10 +192,10 @@ def _open_decoded(candidate: Candidate) -> Source:
     """Recognise a decoded text and find its columns. Raises InputError, UsageError."""
     path, options, text = candidate.path, candidate.options, candidate.text
     if candidate.is_whole and not text.strip("\r\n"):
-        raise without_rows(path)
-    separator = wanted_separator(options.separator)
+        raise open_file.without_rows(path)
+    separator = delimited_text.wanted_separator(options.separator)
     if not separator and options.unit is None and _BY_R.match(text):
-        separator = SPACE
+        separator = delimited_text.SPACE
     if options.unit:
         file_format = options.unit
     elif separator:
@@ -249,7 +213,7 @@ def _open_decoded(candidate: Candidate) -> Source:
         case FileFormat.PARAGRAPHS | FileFormat.WHOLE:
             return source
         case _:
-            return open_delimited(source, candidate, separator)
+            return delimited_text.open_delimited(source, candidate, separator)
 
 
 def _text_format(candidate: Candidate) -> FileFormat:
@@ -260,16 +224,19 @@ def _text_format(candidate: Candidate) -> FileFormat:
     if suffix in _NAMED_AS_WORKBOOK or suffix in FORMATS[FileFormat.DELIMITED].suffixes:
         return FileFormat.DELIMITED
     # Excel saves tables with tabs as "Unicode text (.txt)"; with other separators a .txt file is plain text.
-    separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].suffixes + _LIST_SUFFIXES else SEPARATORS
-    is_table = is_clearly_delimited(text, is_whole=is_whole, separators=separators)
-    if is_table or separator_between_names(first_lines(text, is_whole=is_whole)) not in ("", *SEPARATORS):
+    separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].suffixes + _LIST_SUFFIXES else delimited_text.SEPARATORS
+    is_table = delimited_text.is_clearly_delimited(text, is_whole=is_whole, separators=separators)
+    if is_table or delimited_text.separator_between_names(delimited_text.first_lines(text, is_whole=is_whole)) not in (
+        "",
+        *delimited_text.SEPARATORS,
+    ):
         return FileFormat.DELIMITED
     may_have = suffix not in _LIST_SUFFIXES and not candidate.options.has_header  # a header stands above lines
     return FileFormat.PARAGRAPHS if may_have and has_paragraphs(text, is_whole=is_whole) else FileFormat.LINES
 
 
 def _with_line_header(source: Source, candidate: Candidate) -> Source:
-    lines = first_lines(candidate.text, is_whole=True)
+    lines = delimited_text.first_lines(candidate.text, is_whole=True)
     if candidate.is_whole and len(lines) < 2:
-        raise only_header(source.path)
+        raise open_file.only_header(source.path)
     return replace(source, columns=complete_names(["".join(lines[:1]).strip() or "text"], 1), has_header=True)
