@@ -118,7 +118,7 @@ class RecipeBook:
     def rename(self, old: str, new: str) -> None:
         """Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
         recipe, new = self.recipe(old), _checked(new)
-        if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
+        if new.casefold() in {each.name.casefold() for each in self._book.recipes} - {recipe.name.casefold()}:
             raise UsageError(message("there_is_recipe_new_already_choose", new=new))
         named = replace(recipe, name=new)
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
@@ -159,10 +159,6 @@ def _checked(name: str) -> str:
     if not name.strip():
         raise UsageError(message("recipe_needs_name"))
     return name.strip()
-
-
-def _names(book: _Book) -> set[str]:
-    return {recipe.name.casefold() for recipe in book.recipes}
 
 
 def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
