@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.file_rows import preview, read_rows
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Problem, Query, Role, Shape, Source, Text
 from cfbatch_gui.core.inputs.readers import decoded_text, json_document
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.messages import message
-from tests.core.inputs.files import C, I, L, Q, everything, json_lines, opened
+from tests.core.inputs.files import C, I, L, Q, everything, json_lines, opened, suggested
 from tests.support.sentences import code_of, refuses
 
 REQUEST = {
@@ -116,7 +115,7 @@ def test_a_list_in_an_envelope_and_records_within_records(tmp_path: Path, answer
     source = opened(tmp_path / "answer.json", json.dumps(answer))
     cells = dict(zip(source.columns, next(read_rows(source)).cells, strict=True))
     assert (cells[f"{way}id"], cells[f"{way}text"]) == ("1", "one")
-    roles = dict(zip(source.columns, suggest_mapping(source, Kind.EMBED, preview(source)).roles, strict=True))
+    roles = dict(zip(source.columns, suggested(source, Kind.EMBED).roles, strict=True))
     assert (roles[f"{way}id"], roles[f"{way}text"]) == (Role.ID, Role.TEXT)
 
 
@@ -223,7 +222,7 @@ def read(path: Path, text: str) -> tuple[Source, tuple[Role, ...], list[tuple[st
     source = opened(path, text)
     rows = list(read_rows(source))
     assert [row.problem for row in rows] == [""] * len(rows)
-    return source, suggest_mapping(source, None, preview(source)).roles, [row.cells for row in rows]
+    return source, suggested(source).roles, [row.cells for row in rows]
 
 
 @pytest.mark.parametrize("orient", ["columns", "index", "split", "records", "lines", "list"])

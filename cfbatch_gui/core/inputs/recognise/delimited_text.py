@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.open_file import without_rows
 from cfbatch_gui.core.inputs.readers import delimited_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import without_marks
 from cfbatch_gui.core.inputs.recognise import table_bounds
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, filled_width, with_header
 from cfbatch_gui.core.messages import message
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -344,7 +344,7 @@ def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    first, *others = map(table_bounds.filled_width, rows)
+    first, *others = map(filled_width, rows)
     widest = max(first, sorted(others)[-2] if len(others) > 2 else max(others, default=0))
     return [row[:widest] for row in rows] if widest else rows
 
