@@ -275,9 +275,5 @@ def describe(mapping: Mapping, queries: int, texts: int) -> str:
     """The layout and the counts as a sentence; `texts` are pairs in a ranking, `queries` distinct queries."""
     if mapping.layout is Layout.TEXTS:
         return message("each_row_is_one_text_n", n=texts)
-    return message(
-        "layout_queries_contexts",
-        layout=describe_layout(mapping),
-        queries=message("n_queries", n=queries),
-        contexts=message("n_contexts", n=texts),
-    )
+    counts = {"queries": message("n_queries", n=queries), "contexts": message("n_contexts", n=texts)}
+    return message("layout_queries_contexts", layout=describe_layout(mapping), **counts)

@@ -134,11 +134,9 @@ def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     members = members_of(archive)
     if len(members) == 1:
         return members[0]
-    raise InputError(
-        message("name_holds_n_files_unpack_choose", name=path.name, n=len(members))
-        if members
-        else message("name_holds_no_file_unpack_choose", name=path.name)
-    )
+    if members:
+        raise InputError(message("name_holds_n_files_unpack_choose", name=path.name, n=len(members)))
+    raise InputError(message("name_holds_no_file_unpack_choose", name=path.name))
 
 
 def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

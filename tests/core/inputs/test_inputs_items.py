@@ -232,21 +232,22 @@ def test_any_changes_keep_the_mapping_valid(changes: list[tuple[int, Role]], sta
 
 
 @pytest.mark.parametrize(
-    ("mapping", "missing"),
+    ("mapping", "missing", "code"),
     [
-        (Mapping(Kind.RANK, Layout.LONG, (K, K)), None),
-        (Mapping(Kind.RANK, Layout.LONG, (Q, C)), None),
-        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), C),
-        (Mapping(Kind.RANK, Layout.CANDIDATES, (Q, I)), C),
-        (Mapping(Kind.RANK, Layout.SHARED, (Q, K), (C,)), C),
-        (Mapping(Kind.RANK, Layout.LONG, (K, C)), Q),
-        (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), None),
+        (Mapping(Kind.RANK, Layout.LONG, (K, K)), None, "choose_column_holds_query_one_holds"),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, C)), None, ""),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), C, "choose_column_holds_contexts_or_add"),
+        (Mapping(Kind.RANK, Layout.CANDIDATES, (Q, I)), C, "add_second_file_holds_texts_their"),
+        (Mapping(Kind.RANK, Layout.SHARED, (Q, K), (C,)), C, "add_second_file_holds_contexts_all"),
+        (Mapping(Kind.RANK, Layout.LONG, (K, C)), Q, "choose_column_holds_query_or_add"),
+        (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), None, "choose_column_holds_text"),
     ],
 )
-def test_where_a_second_file_would_help_the_sentence_asks_for_it(mapping: Mapping, missing: Role | None) -> None:
+def test_where_a_second_file_would_help_the_sentence_asks_for_it(
+    mapping: Mapping, missing: Role | None, code: str
+) -> None:
     source = Source(Path("a.csv"), FileFormat.DELIMITED, ("one", "two"), 10)
-    assert missing_file(mapping, None) is missing
-    assert ("second file" in check_mapping(mapping, source)) == (missing is not None)
+    assert (missing_file(mapping, None), code_of(check_mapping(mapping, source))) == (missing, code)
     assert missing_file(mapping, source) is None
 
 

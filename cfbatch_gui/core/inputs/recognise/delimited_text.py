@@ -256,10 +256,8 @@ def _notices_of_header(
 
 def _habits(rows: Sequence[table_bounds.Record], source: Source) -> RowHabits:
     separator = delimited_rows.one_sign(source.separator)
-    stray = sum(
-        delimited_rows.doubt_about(row.raw, separator, source.quoting, _NO_HABITS) == delimited_rows.STRAY_QUOTE
-        for row in rows
-    )
+    doubts = [delimited_rows.doubt_about(row.raw, separator, source.quoting, _NO_HABITS) for row in rows]
+    stray = doubts.count(delimited_rows.STRAY_QUOTE)
     broken = sum("\n" in row.raw or "\r" in row.raw for row in rows)
     return RowHabits(
         _widths([row.cells for row in rows], len(source.columns)),
