@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QDesktopServices,
     QGuiApplication,
     QImage,
+    QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
     QTextDocument,
@@ -87,9 +88,11 @@ class _Page(QTextBrowser):
         self.setOpenLinks(False)
         self.anchorClicked.connect(QDesktopServices.openUrl)
         self.document().setDocumentMargin(LARGE + 8)
+        self._text = ""
 
     def show_page(self, text: str) -> None:
         """`text` is Markdown, with pictures by their names alone."""
+        self._text = text
         self.document().clear()
         self.setMarkdown(text)
         cursor = QTextCursor(self.document())
@@ -107,6 +110,13 @@ class _Page(QTextBrowser):
             block = block.next()
         cursor.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width() and self._text:  # pictures have the width of the page
+            place = self.verticalScrollBar().value()
+            self.show_page(self._text)
+            self.verticalScrollBar().setValue(place)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         if kind != QTextDocument.ResourceType.ImageResource.value:
@@ -236,5 +246,5 @@ class ShortcutsDialog(Dialog):
         lines = form(gap=WIDE)
         for keys, text in (*own, *elsewhere):
             if keys:
-                lines.addRow(Label(key_name(keys), "quiet"), Label(text))
+                lines.addRow(Label(key_name(keys), "quiet"), Label(text, wrap=True))
         self.lay_out(self.windowTitle(), lines)

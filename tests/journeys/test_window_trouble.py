@@ -51,8 +51,12 @@ def is_shown() -> bool:
 
 def close_dialog(desktop: Desktop, process: "subprocess.Popen[str]") -> str:
     """Press the button that the dialog has, and wait for the end; what stood on standard error."""
-    desktop.press("Return")
-    desktop.until(lambda: process.poll() is not None)
+
+    def is_over() -> bool:
+        desktop.press("Return")  # which a dialog without the focus yet does not get
+        return process.poll() is not None
+
+    desktop.until(is_over)
     assert process.returncode == 2
     return process.communicate()[1]
 

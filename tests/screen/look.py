@@ -36,7 +36,7 @@ class Look:
 
     def may_scroll_sideways(self, width: int) -> bool:
         """Whether a window of so many pixels is smaller, for the size of its letters, than the smallest promised."""
-        longer = 1.4 if self.language is Language.PSEUDO else 1.2 if self.language is Language.GERMAN else 1.0
+        longer = 1.4 if self.language is Language.PSEUDO else 1.0
         return width / (2 if self.doubled else 1) / longer < 800
 
 

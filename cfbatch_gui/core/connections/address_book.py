@@ -18,7 +18,7 @@ from cfbatch_gui.core.connections.credentials import (
     variable_of,
 )
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import comma_list, message
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
@@ -121,7 +121,9 @@ class AddressBook:
             return words
         alike = [found for found, title in titles.items() if title.casefold() == words.strip().casefold()]
         if len(alike) != 1:
-            known = ", ".join(f"“{found}” ({title})" for found, title in titles.items())
+            known = comma_list(
+                [message("connection_id_title", id=found, title=title) for found, title in titles.items()]
+            )
             raise UsageError(message("there_is_no_connection_name_there", name=words, known=known))
         return alike[0]
 

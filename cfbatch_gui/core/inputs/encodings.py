@@ -122,13 +122,8 @@ def encoding_of(file: BinaryIO, most_checked: int = 0) -> Encoding:
 def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
     """The error for a file that was taken for UTF-8 until this sample from within it was read."""
     found = guess_encoding(sample, is_cut=True)
-    return EncodingUnknown(
-        message("name_is_not_utf_8_begins", name=name, encoding=shown_name(found.codec)),
-        file_name=name,
-        guess=found.codec,
-        others=found.other_codecs,
-        detail=detail,
-    )
+    said = message("name_is_not_utf_8_begins", name=name, encoding=shown_name(found.codec))
+    return EncodingUnknown(said, file_name=name, guess=found.codec, others=found.other_codecs, detail=detail)
 
 
 def _escaped(sample: bytes) -> str:

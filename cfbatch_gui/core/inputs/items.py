@@ -48,10 +48,7 @@ def read_items(
     if mapping.layout is Layout.SHARED and second is not None:
         columns = _Columns(second, mapping.second_roles, mapping.template)
         for found in _sent_rows(second, 2, progress, on_row):
-            if isinstance(found, Problem):
-                yield found
-            else:
-                yield _of_text(found, columns, ProblemKind.EMPTY_CONTEXT, file=2)
+            yield _of_text(found, columns, ProblemKind.EMPTY_CONTEXT, file=2) if isinstance(found, Row) else found
     columns = _Columns(source, mapping.roles, "" if second else mapping.template)
     with _maker(mapping, second, progress) as make:
         for found in _sent_rows(source, 1, progress, on_row):
@@ -192,8 +189,7 @@ def _several(layout: Layout, row: Row, columns: _Columns) -> Iterator[Item]:
         yield columns.query_of(row, filled)
         for position, context in enumerate(found if layout is Layout.NESTED else (), 1):
             if _is_empty(context.text):
-                reason = message("item_position_list_contexts_is_empty", position=position)
-                yield _no_context(row, reason)
+                yield _no_context(row, message("item_position_list_contexts_is_empty", position=position))
     elif len(columns.texts) > 1:
         yield _no_context(row, message("query_no_context_all_columns_are"))
     else:

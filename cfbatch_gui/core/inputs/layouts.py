@@ -9,7 +9,7 @@ from typing import Any
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Source, Text
 from cfbatch_gui.core.inputs.readers.json_shapes import cause_of, cell_text
-from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.messages import Message, message
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -199,45 +199,43 @@ def _check_two(mapping: Mapping, second: Source | None) -> str:
         if is_shared:
             return message("add_second_file_holds_contexts_all")
         return message("add_second_file_holds_texts_their")
-    if len(mapping.second_roles) != len(second.columns):
-        return message("name_changed_columns_choose_file_again", name=second.path.name)
-    if Role.QUERY not in mapping.roles:
-        return message("choose_column_holds_query")
-    if is_shared and _contexts(mapping.roles):
-        return message("contexts_come_from_second_file")
-    if is_shared and Role.QUERY in mapping.second_roles:
-        return message("queries_come_from_first_file_choose")
-    if not is_shared and Role.ID not in mapping.roles:
-        return message("choose_column_first_file_holds_ids")
-    if not is_shared and Role.ID not in mapping.second_roles:
-        return message("choose_column_second_file_holds_ids")
-    if not _contexts(mapping.second_roles) and not mapping.template:
-        return message("choose_column_second_file_holds_contexts")
-    return ""
+    changed = message("name_changed_columns_choose_file_again", name=second.path.name)
+    has_contexts = bool(_contexts(mapping.second_roles)) or bool(mapping.template)
+    return _first_wrong(
+        (len(mapping.second_roles) != len(second.columns), changed),
+        (Role.QUERY not in mapping.roles, message("choose_column_holds_query")),
+        (is_shared and bool(_contexts(mapping.roles)), message("contexts_come_from_second_file")),
+        (is_shared and Role.QUERY in mapping.second_roles, message("queries_come_from_first_file_choose")),
+        (not is_shared and Role.ID not in mapping.roles, message("choose_column_first_file_holds_ids")),
+        (not is_shared and Role.ID not in mapping.second_roles, message("choose_column_second_file_holds_ids")),
+        (not has_contexts, message("choose_column_second_file_holds_contexts")),
+    )
 
 
 def _check_embedding(mapping: Mapping, second: Source | None) -> str:
-    if second is not None:
-        return message("turning_texts_into_vectors_takes_one")
-    if Role.QUERY in mapping.roles:
-        return message("only_ranking_query_choose_text_column")
-    if not _contexts(mapping.roles) and not mapping.template:
-        return message("choose_column_holds_text")
-    return ""
+    has_text = bool(_contexts(mapping.roles)) or bool(mapping.template)
+    return _first_wrong(
+        (second is not None, message("turning_texts_into_vectors_takes_one")),
+        (Role.QUERY in mapping.roles, message("only_ranking_query_choose_text_column")),
+        (not has_text, message("choose_column_holds_text")),
+    )
 
 
 def _check_ranking(mapping: Mapping) -> str:
     contexts = len(_contexts(mapping.roles)) or bool(mapping.template)
     has_query = Role.QUERY in mapping.roles
-    if not has_query and not contexts:
-        return message("choose_column_holds_query_one_holds")
-    if not has_query:
-        return message("choose_column_holds_query_or_add")
-    if not contexts:
-        return message("choose_column_holds_contexts_or_add")
-    if contexts > 1 and mapping.layout not in (Layout.WIDE, Layout.JUDGED):
-        return message("choose_one_column_contexts_only_or")
-    return ""
+    takes_several = mapping.layout in (Layout.WIDE, Layout.JUDGED)
+    return _first_wrong(
+        (not has_query and not contexts, message("choose_column_holds_query_one_holds")),
+        (not has_query, message("choose_column_holds_query_or_add")),
+        (not contexts, message("choose_column_holds_contexts_or_add")),
+        (contexts > 1 and not takes_several, message("choose_one_column_contexts_only_or")),
+    )
+
+
+def _first_wrong(*checks: tuple[bool, Message]) -> str:
+    """The sentence of the first check that finds something wrong, "" for none."""
+    return next((sentence for is_wrong, sentence in checks if is_wrong), "")
 
 
 def missing_file(mapping: Mapping, second: Source | None) -> Role | None:
@@ -277,9 +275,5 @@ def describe(mapping: Mapping, queries: int, texts: int) -> str:
     """The layout and the counts as a sentence; `texts` are pairs in a ranking, `queries` distinct queries."""
     if mapping.layout is Layout.TEXTS:
         return message("each_row_is_one_text_n", n=texts)
-    return message(
-        "layout_queries_contexts",
-        layout=describe_layout(mapping),
-        queries=message("n_queries", n=queries),
-        contexts=message("n_contexts", n=texts),
-    )
+    counts = {"queries": message("n_queries", n=queries), "contexts": message("n_contexts", n=texts)}
+    return message("layout_queries_contexts", layout=describe_layout(mapping), **counts)

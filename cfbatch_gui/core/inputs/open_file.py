@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from cfbatch_gui.core.errors import Action, InputError
 from cfbatch_gui.core.messages import Message, message
@@ -87,17 +87,14 @@ def open_bytes(path: Path, end: int = 0) -> Iterator[BinaryIO]:
     with open_raw(path) as raw:
         head = raw.read(4)
         raw.seek(0)
-        if not head.startswith((GZIP, ZIP)):
-            yield cast(BinaryIO, _Unpacked(raw, path, regular_file_size(path), end)) if end else raw
-            return
-        packed = regular_file_size(path)
-        with _unpacking(path):
-            if head.startswith(GZIP):
-                with gzip.GzipFile(fileobj=raw) as unpacked:
-                    yield cast(BinaryIO, _Unpacked(cast(BinaryIO, unpacked), path, packed, end))
-            else:
-                with zipfile.ZipFile(raw) as archive, archive.open(_the_member(path, archive)) as member:
-                    yield cast(BinaryIO, _Unpacked(cast(BinaryIO, member), path, packed, end))
+        if head.startswith(GZIP):
+            with _unpacking(path), gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast(BinaryIO, _Unpacked(unpacked, path, end))
+        elif head.startswith(ZIP):
+            with _unpacking(path), zipfile.ZipFile(raw) as archive, archive.open(_the_member(path, archive)) as member:
+                yield cast(BinaryIO, _Unpacked(member, path, end))
+        else:
+            yield cast(BinaryIO, _Unpacked(raw, path, end)) if end else raw
 
 
 @contextmanager
@@ -120,7 +117,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 def open_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
     """Open a file of the archive at `path`. Raises InputError for damage, passwords and bombs."""
     with _unpacking(path), archive.open(member) as file:
-        yield cast(BinaryIO, _Unpacked(cast(BinaryIO, file), path, regular_file_size(path), 0))
+        yield cast(BinaryIO, _Unpacked(file, path))
 
 
 def content_name(path: Path, head: bytes) -> str:
@@ -137,11 +134,9 @@ def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     members = members_of(archive)
     if len(members) == 1:
         return members[0]
-    raise InputError(
-        message("name_holds_n_files_unpack_choose", name=path.name, n=len(members))
-        if members
-        else message("name_holds_no_file_unpack_choose", name=path.name)
-    )
+    if members:
+        raise InputError(message("name_holds_n_files_unpack_choose", name=path.name, n=len(members)))
+    raise InputError(message("name_holds_no_file_unpack_choose", name=path.name))
 
 
 def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -179,9 +174,9 @@ def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
 class _Unpacked:
     """The unpacked bytes of a file; raises InputError above the limit of `_MOST_RATIO`."""
 
-    def __init__(self, file: BinaryIO, path: Path, packed: int, end: int) -> None:
+    def __init__(self, file: IO[bytes] | gzip.GzipFile, path: Path, end: int = 0) -> None:
         self._file, self._path, self._end = file, path, end
-        self._most = min(_MOST_UNPACKED, max(_RATIO_COUNTS_FROM, _MOST_RATIO * packed))
+        self._most = min(_MOST_UNPACKED, max(_RATIO_COUNTS_FROM, _MOST_RATIO * regular_file_size(path)))
         self._position = 0
 
     def read(self, size: int) -> bytes:

@@ -106,13 +106,9 @@ class RecipeBook:
             if recipe.name.casefold() == name.strip().casefold():
                 return recipe
         known = comma_list([quoted(recipe.name) for recipe in self.recipes()])
-        if self.damage and not known:
-            raise UsageError(self.damage)
-        raise UsageError(
-            message("there_is_no_recipe_name_there", name=name, known=known)
-            if known
-            else message("there_is_no_recipe_name_none", name=name)
-        )
+        if known:
+            raise UsageError(message("there_is_no_recipe_name_there", name=name, known=known))
+        raise UsageError(self.damage or message("there_is_no_recipe_name_none", name=name))
 
     def save(self, recipe: Recipe) -> None:
         """Add a recipe, in place of one of the same name. Raises UsageError without a name, DiskFull, DataError."""
@@ -122,7 +118,7 @@ class RecipeBook:
     def rename(self, old: str, new: str) -> None:
         """Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
         recipe, new = self.recipe(old), _checked(new)
-        if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
+        if new.casefold() in {each.name.casefold() for each in self._book.recipes} - {recipe.name.casefold()}:
             raise UsageError(message("there_is_recipe_new_already_choose", new=new))
         named = replace(recipe, name=new)
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
@@ -165,10 +161,6 @@ def _checked(name: str) -> str:
     return name.strip()
 
 
-def _names(book: _Book) -> set[str]:
-    return {recipe.name.casefold() for recipe in book.recipes}
-
-
 def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
     return tuple(each for each in book.recipes if each.name.casefold() != name.casefold())
 
@@ -181,10 +173,9 @@ def _load(path: Path) -> tuple[_Book, str]:
         _log.warning("Recipes in %s have version %s, not %s; they are not used", path, book.version, VERSION)
     except FileNotFoundError:
         return _Book(), ""
-    except OSError as error:
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         _log.warning("Recipes in %s cannot be read: %s", path, error)
-        return _Book(), ""
-    except (UnicodeDecodeError, msgspec.MsgspecError) as error:
-        _log.warning("Recipes in %s cannot be read: %s", path, error)
+        if isinstance(error, OSError):
+            return _Book(), ""
     name = keep_aside(path) or path.name
     return _Book(), message("your_recipes_are_damaged_cannot_be", name=name)

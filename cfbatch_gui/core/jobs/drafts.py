@@ -184,9 +184,13 @@ class Drafts:
 
         return self._ledger.change(job_id, changed)
 
-    def rename(self, job_id: str, name: str) -> Job:
-        """Give any job another name; an empty one changes nothing."""
-        return self._ledger.change(job_id, lambda job: replace(job, name=name.strip() or job.name))
+    def rename(self, job_id: str, name: str, *, instead_of: str = "") -> Job:
+        """Give any job another name, or only one that still has the name `instead_of`; an empty one changes nothing."""
+
+        def renamed(job: Job) -> Job:
+            return replace(job, name=name.strip() or job.name) if instead_of in ("", job.name) else job
+
+        return self._ledger.change(job_id, renamed)
 
     def archive(self, *job_ids: str, archived: bool = True) -> tuple[Job, ...]:
         return self._ledger.change_all(job_ids, lambda job: replace(job, archived=archived))

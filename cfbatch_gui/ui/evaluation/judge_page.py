@@ -9,7 +9,15 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QCompleter, QLineEdit, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QComboBox,
+    QCompleter,
+    QLineEdit,
+    QSizePolicy,
+    QStackedWidget,
+    QWidget,
+)
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run, read_runs
@@ -33,6 +41,7 @@ from cfbatch_gui.words import quality
 from cfbatch_gui.words.figures import plural, worded
 from cfbatch_gui.words.languages import said, tr
 
+_SHORTEST_SCALE = 24  # characters
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
 _FEWEST_LINES = 2  # of the text, in a small window
 _LONGEST = 50_000  # characters of a text that are laid out
@@ -275,6 +284,8 @@ class JudgePage(QWidget):
         self.tops = widgets.Choice(tr("Texts to judge"), tops, self._prepare_anew)
         self.tops.set_value(10)
         self.scales = widgets.Choice(tr("Grades"), on_picked=self._prepare_anew)
+        self.scales.setMinimumContentsLength(_SHORTEST_SCALE)  # the names of all grades may be longer than a window
+        self.scales.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.counts, self.trouble = Label("", "strong", wrap=True), Label("", "error", wrap=True)
         self.begin_button = widgets.PrimaryButton(tr("Start judging"), "play", self._starting("begin", self._begin))
         settle = self._starting("begin", partial(self._begin, settles=True))

@@ -535,8 +535,8 @@ class Drafts(QObject):
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
         given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}
-        if self.job(job_id).name in given:
-            rename = partial(self.program.drafts.rename, job_id, name_of_file(path.stem))
+        if (now := self.job(job_id).name) in given:  # and no other one that the user gives it meanwhile
+            rename = partial(self.program.drafts.rename, job_id, name_of_file(path.stem), instead_of=now)
             self._change_job(job_id, rename, examines=False)
 
     async def _reopen(self, job_id: str) -> None:

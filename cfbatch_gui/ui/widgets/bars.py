@@ -132,6 +132,9 @@ class ThinProgress(QProgressBar):
         self.setValue(round(1_000 * done / total) if total else 0)
 
 
+_LEAST_SENTENCE = 240  # pixels, before the links stand below it
+
+
 class NoticeBar(QFrame):
     """A sentence about what happened, with a link for each possible action."""
 
@@ -159,6 +162,7 @@ class NoticeBar(QFrame):
         self._icon.set_icon(name, role)
         self._text.setText(text)
         self._text.set_role("body" if level == "info" else level)
+        self._text.setMinimumWidth(min(self._text.fontMetrics().horizontalAdvance(text), scaled(_LEAST_SENTENCE)))
         self.setAccessibleName(text)
         restyle(self, "level", level)
 

@@ -40,7 +40,8 @@ class SectionCard(Card):
         super().__init__(gap=0, margins=(20, MEDIUM, 20, 18))
         self._foldable = foldable
         self._tick = IconLabel("circle", "quiet", 18)
-        self._title = Label(title, "part")
+        self._title = ElidedLabel(title, "part")
+        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._summary = ElidedLabel("", "quiet")
         self._summary.hide()
         self._fold = IconButton("chevron-up", self.tr("Fold"))

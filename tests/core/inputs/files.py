@@ -3,11 +3,11 @@
 import io
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, ReadOptions, Role, Row, Source
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Row, Source
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -40,17 +40,21 @@ def json_lines(*objects: object) -> str:
     return "".join(json.dumps(each) + "\n" for each in objects)
 
 
+def suggested(source: Source, kind: Kind | None = None, second: Source | None = None) -> Mapping:
+    return suggest_mapping(source, kind, preview(source), second, preview(second) if second else ())
+
+
 def everything(
     path: Path, kind: Kind | None = None, options: ReadOptions = NO_OPTIONS
 ) -> tuple[object, Layout, list[object]]:
     """The shape of a file, and the layout and the items as they are suggested."""
     source = open_source(path, options)
-    mapping = suggest_mapping(source, kind, preview(source))
+    mapping = suggested(source, kind)
     assert check_mapping(mapping, source) == ""
     return source.shape, mapping.layout, list(read_items(source, mapping))
 
 
-Labels = Mapping[str, Mapping[str, int]]
+Labels = dict[str, dict[str, int]]
 POSITIVES: Labels = {"q1": {"d007": 1, "d050": 1}, "q2": {"d099": 1}}
 GRADED: Labels = {"q1": {"d007": 1, "d050": 0}, "q2": {"d099": 1}}
 
@@ -70,7 +74,7 @@ def data_set(folder: Path, labels: Labels = POSITIVES, *, texts: Sequence[str] =
     return folder
 
 
-def _write(path: Path, objects: Sequence[Mapping[str, str]]) -> None:
+def _write(path: Path, objects: Sequence[dict[str, str]]) -> None:
     path.write_text("".join(json.dumps(each) + "\n" for each in objects))
 
 

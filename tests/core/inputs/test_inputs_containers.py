@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -9,11 +10,10 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
-from cfbatch_gui.core.inputs.file_rows import preview, read_rows
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from tests.core.inputs.files import I, K, T, read, zipped
+from tests.core.inputs.files import I, K, T, read, suggested, zipped
 from tests.support.sentences import refuses
 
 LONG_TEXT = "The lamp stands on the desk, and its light is warm"
@@ -83,21 +83,24 @@ def test_a_document_has_the_texts_that_word_shows(tmp_path: Path) -> None:
         assert [row.cells[0] for row in rows] == [*texts, "end"], inside
 
 
-def test_parquet(tmp_path: Path) -> None:
+def parquet(path: Path, **columns: Sequence[str | None] | Sequence[float | None]) -> Path:
     core, arro = pytest.importorskip("arro3.core"), pytest.importorskip("arro3.io")
-    columns = {
-        "id": core.Array(["001", "002", None], core.DataType.utf8()),
-        "text": core.Array(["one", "two, three", "four"], core.DataType.utf8()),
-        "n": core.Array([1.5, 2.0, None], core.DataType.float64()),
-    }
-    path = tmp_path / "a.parquet"
-    arro.write_parquet(core.Table.from_pydict(columns), str(path))
+    kinds = {str: core.DataType.utf8(), float: core.DataType.float64()}
+    arrays = {name: core.Array(cells, kinds[type(cells[0])]) for name, cells in columns.items()}
+    arro.write_parquet(core.Table.from_pydict(arrays), str(path))
+    return path
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = parquet(
+        tmp_path / "a.parquet", id=["001", "002", None], text=["one", "two, three", "four"], n=[1.5, 2.0, None]
+    )
     source = open_source(path)
     assert source.columns == ("id", "text", "n")
     assert [row.cells for row in read_rows(source)] == [
         ("001", "one", "1.5"), ("002", "two, three", "2.0"), ("", "four", "")
     ]  # fmt: skip
-    assert suggest_mapping(source, None, preview(source)).roles == (I, T, K)
+    assert suggested(source).roles == (I, T, K)
 
 
 def test_parquet_columns_of_one_name_records_and_times_beyond_pythons_years(tmp_path: Path) -> None:
@@ -222,10 +225,7 @@ def test_a_page_that_ends_its_reader_is_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts processes as Linux shows them")
 def test_whoever_stops_early_leaves_no_process(tmp_path: Path) -> None:
-    core, arro = pytest.importorskip("arro3.core"), pytest.importorskip("arro3.io")
-    path = tmp_path / "a.parquet"
-    texts = core.Array([f"text {n}" for n in range(50_000)], core.DataType.utf8())
-    arro.write_parquet(core.Table.from_pydict({"text": texts}), str(path))
+    path = parquet(tmp_path / "a.parquet", text=[f"text {n}" for n in range(50_000)])
     before = children()
     with closing(read_rows(open_source(path))) as rows:
         assert next(rows).cells == ("text 0",)

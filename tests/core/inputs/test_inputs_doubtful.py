@@ -97,11 +97,8 @@ def test_a_line_that_is_far_too_long_costs_only_its_row(tmp_path: Path, monkeypa
     monkeypatch.setattr(delimited_rows, "LONGEST_CELL", 4_000)
     data = f'id,text\n1,one\n2,{"x" * 20_000}\n3,three\n4,"{"y, " * 5_000}"\r\n5,five\n'
     rows = list(read_rows(opened(tmp_path / "a.csv", data)))
-    assert [(row.number, row.cells) for row in rows if not row.problem] == [
-        (2, ("1", "one")),
-        (4, ("3", "three")),
-        (6, ("5", "five")),
-    ]
+    sound = [(row.number, row.cells) for row in rows if not row.problem]
+    assert sound == [(2, ("1", "one")), (4, ("3", "three")), (6, ("5", "five"))]
     assert {row.number: row.problem for row in rows if row.problem} == dict.fromkeys(
         (3, 5), f"This row has more than {limit} characters, more than can be sent."
     )

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Layout, Query, Role, Text
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.readers.formats import explain
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.messages import message
-from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines, opened, read
+from tests.core.inputs.files import QI, C, I, K, L, Q, T, json_lines, opened, read, suggested
 
 DATA = Path(__file__).parents[2] / "data" / "inputs"
 Rows = list[tuple[str, ...]]
@@ -71,7 +69,7 @@ def test_one_table_from_every_program(
     tmp_path: Path, name: str, data: bytes, roles: tuple[Role, ...], rows: Rows
 ) -> None:
     found, source = read(tmp_path / name, data)
-    mapping = suggest_mapping(source, None, preview(source))
+    mapping = suggested(source)
     assert (mapping.layout, mapping.roles) == (Layout.LONG, roles)
     assert check_mapping(mapping, source) == ""
     filled = [row.cells[-3:] for row in found if any(row.cells)]
@@ -106,7 +104,7 @@ def test_every_layout_in_one_file(
     tmp_path: Path, name: str, text: str, layout: Layout, roles: tuple[Role, ...], items: int
 ) -> None:
     source = opened(tmp_path / name, text)
-    mapping = suggest_mapping(source, None, preview(source))
+    mapping = suggested(source)
     assert check_mapping(mapping, source) == ""
     assert explain(source).endswith(".")
     found = list(read_items(source, mapping))
@@ -153,7 +151,7 @@ def test_read_as_it_is_meant(
     tmp_path: Path, name: str, text: str, encoding: str, roles: str, count: int, cell: str
 ) -> None:
     rows, source = read(tmp_path / name, text.encode(encoding))
-    mapping = suggest_mapping(source, None, preview(source))
+    mapping = suggested(source)
     assert check_mapping(mapping, source) == ""
     found = " ".join("-" if role == "keep" else role for role in mapping.roles)
     assert ("? " if source.is_encoding_guessed else "") + found == roles

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
     FileFormat,
     Kind,
@@ -28,11 +27,10 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, quoted
-from tests.core.inputs.files import C, I, K, L, Q, T, opened, wrong_width
+from tests.core.inputs.files import C, I, K, L, Q, T, opened, suggested, wrong_width
 from tests.support.sentences import code_of
 
 
@@ -114,7 +112,7 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text('{"text":"why"}\n\n{"text":"who"}\n')
     (tmp_path / "c.csv").write_text("id,text\n01,one\n02,\n03,three\n")
     first, second = open_source(tmp_path / "q.jsonl"), open_source(tmp_path / "c.csv")
-    mapping = suggest_mapping(first, None, preview(first), second, preview(second))
+    mapping = suggested(first, None, second)
     seen: list[int] = []
     assert list(read_items(first, mapping, second, progress=seen.append)) == [
         Text(2, "one", "01"),
@@ -148,7 +146,7 @@ def guess(tmp_path: Path, table: list[list[str]], kind: Kind | None = None) -> M
     text = io.StringIO(newline="")
     csv.writer(text).writerows(table)
     source = opened(tmp_path / "a.csv", text.getvalue())
-    return suggest_mapping(source, kind, preview(source))
+    return suggested(source, kind)
 
 
 PAIRS = [
@@ -169,7 +167,7 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
     queries, texts = tmp_path / "q.txt", EXAMPLES / "product-texts.csv"
     queries.write_text("a pan for pancakes\na tent\n")
     first, second = open_source(queries), open_source(texts)
-    mapping = suggest_mapping(first, None, preview(first), second, preview(second))
+    mapping = suggested(first, None, second)
     assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, K))  # a category is no judgement for every query
     assert check_mapping(mapping, first, second) == ""
     assert check_mapping(mapping, first) == message("add_second_file_holds_contexts_all")
@@ -190,18 +188,18 @@ def test_codes_are_ids_and_no_texts(tmp_path: Path) -> None:
         source = opened(
             tmp_path / "a.csv", names + "\n" + "".join(f"{code},It does not turn on any more\n" for code in codes)
         )
-        assert suggest_mapping(source, Kind.EMBED, preview(source)).roles == roles, names
+        assert suggested(source, Kind.EMBED).roles == roles, names
 
 
 def test_a_file_of_texts_has_no_queries_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     rows = [f"{n},Title number {n},An abstract of several words that says more about number {n}" for n in range(5)]
     source = opened(path, "nr,title,abstract\n" + "\n".join(rows) + "\n")
-    mapping = suggest_mapping(source, Kind.RANK, preview(source))
+    mapping = suggested(source, Kind.RANK)
     assert mapping.roles == (I, K, C)
     assert missing_file(mapping, None) is Role.QUERY
     source = opened(path, path.read_text().replace("title,abstract", "question,answer"))
-    assert check_mapping(suggest_mapping(source, Kind.RANK, preview(source)), source) == ""
+    assert check_mapping(suggested(source, Kind.RANK), source) == ""
 
 
 # Changes by hand
@@ -234,21 +232,22 @@ def test_any_changes_keep_the_mapping_valid(changes: list[tuple[int, Role]], sta
 
 
 @pytest.mark.parametrize(
-    ("mapping", "missing"),
+    ("mapping", "missing", "code"),
     [
-        (Mapping(Kind.RANK, Layout.LONG, (K, K)), None),
-        (Mapping(Kind.RANK, Layout.LONG, (Q, C)), None),
-        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), C),
-        (Mapping(Kind.RANK, Layout.CANDIDATES, (Q, I)), C),
-        (Mapping(Kind.RANK, Layout.SHARED, (Q, K), (C,)), C),
-        (Mapping(Kind.RANK, Layout.LONG, (K, C)), Q),
-        (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), None),
+        (Mapping(Kind.RANK, Layout.LONG, (K, K)), None, "choose_column_holds_query_one_holds"),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, C)), None, ""),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), C, "choose_column_holds_contexts_or_add"),
+        (Mapping(Kind.RANK, Layout.CANDIDATES, (Q, I)), C, "add_second_file_holds_texts_their"),
+        (Mapping(Kind.RANK, Layout.SHARED, (Q, K), (C,)), C, "add_second_file_holds_contexts_all"),
+        (Mapping(Kind.RANK, Layout.LONG, (K, C)), Q, "choose_column_holds_query_or_add"),
+        (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), None, "choose_column_holds_text"),
     ],
 )
-def test_where_a_second_file_would_help_the_sentence_asks_for_it(mapping: Mapping, missing: Role | None) -> None:
+def test_where_a_second_file_would_help_the_sentence_asks_for_it(
+    mapping: Mapping, missing: Role | None, code: str
+) -> None:
     source = Source(Path("a.csv"), FileFormat.DELIMITED, ("one", "two"), 10)
-    assert missing_file(mapping, None) is missing
-    assert ("second file" in check_mapping(mapping, source)) == (missing is not None)
+    assert (missing_file(mapping, None), code_of(check_mapping(mapping, source))) == (missing, code)
     assert missing_file(mapping, source) is None
 
 

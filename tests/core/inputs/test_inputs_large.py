@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.files import zipped
 from tests.support.sentences import refuses
 
 
@@ -43,15 +43,6 @@ def test_what_is_not_utf8_far_down_is_asked_about_and_never_changed(tmp_path: Pa
     assert "Müll und Öl" in list(read_rows(chosen))[-1].cells[-1]
 
 
-def packed(path: Path, data: bytes) -> Path:
-    if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(data, 1))
-    else:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("a.csv", data)
-    return path
-
-
 def noise(rows: int) -> bytes:
     chance = random.Random(7)
     return b"id,text\n" + b"".join(b"%d,%s\n" % (row, chance.randbytes(300).hex().encode()) for row in range(rows))
@@ -60,8 +51,8 @@ def noise(rows: int) -> bytes:
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.zip"])
 def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_shown(tmp_path: Path, name: str) -> None:
     data = noise(5_000)
-    path = packed(tmp_path / name, data)
-    whole = path.read_bytes()
+    path = tmp_path / name
+    whole = gzip.compress(data, 1) if path.suffix == ".gz" else zipped(("a.csv", data))
     middle = len(whole) * 3 // 4
     path.write_bytes(whole[:middle] + bytes(4096) + whole[middle + 4096 :])  # noticed only when it is reached
     source = open_source(path)

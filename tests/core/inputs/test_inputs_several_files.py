@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.file_rows import preview, read_rows
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import (
     CandidatePool,
     CandidateRule,
@@ -23,10 +23,9 @@ from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.messages import message
-from tests.core.inputs.files import GRADED, POSITIVES, I, T, data_set, everything, json_lines, zipped
+from tests.core.inputs.files import GRADED, POSITIVES, I, T, data_set, everything, json_lines, suggested, zipped
 from tests.support.sentences import code_of, refuses
 
 JUDGED = ReadOptions(candidates=CandidateRule(CandidatePool.JUDGED))
@@ -95,12 +94,12 @@ def test_quepid_ratings_with_their_documents(tmp_path: Path) -> None:
     ratings.write_text("query,docid,rating\nlamp,7,3\nlamp,8,0\nchair,,\nlamp,99,1\n")
     documents.write_text("id,text\n7,A warm lamp for the desk\n8,A cold chair\n")
     first, second = open_source(ratings), open_source(documents)
-    mapping = suggest_mapping(first, None, preview(first), second, preview(second))
+    mapping = suggested(first, None, second)
     assert (mapping.layout, check_mapping(mapping, first, second)) == (Layout.CANDIDATES, "")
     items = list(read_items(first, mapping, second))
     assert items[0] == Query(2, "lamp", "", (Text(2, "A warm lamp for the desk", "7", "3"),))
     assert [item.row for item in items if isinstance(item, Problem)] == [4, 5]
-    alone = suggest_mapping(first, None, preview(first))
+    alone = suggested(first)
     assert check_mapping(alone, first) == message("add_second_file_holds_texts_their")
 
 
@@ -132,7 +131,7 @@ def test_a_folder_of_texts_in_an_archive(tmp_path: Path) -> None:
     assert [row.cells for row in rows] == [("a.txt", "größer"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "größer")]
     assert (source.encoding, source.is_encoding_guessed) == ("cp1252", True)
     assert source.notices == (message("n_files_folder_are_not_text", n=1),)
-    assert suggest_mapping(source, None, preview(source)).roles == (I, T)
+    assert suggested(source).roles == (I, T)
     told = list(read_rows(open_source(path, ReadOptions(encoding="cp850"))))
     assert [row.cells[1] for row in told] == ["größer", "# Two\n\nlines", "gr÷▀er"]
     without_folder = packed(tmp_path / "flat.zip", {"a.txt": b"one", "x/b.txt": b"two"})
@@ -195,11 +194,8 @@ def test_a_sample_has_the_judged_texts_and_others_with_empty_labels(tmp_path: Pa
     rows = list(read_rows(opened(data_set(tmp_path / "set"))))
     found = ids(rows)
     assert {query: len(set(each)) for query, each in found.items()} == {"q1": 50, "q2": 50}
-    assert {(row.cells[0], row.cells[2], row.cells[5]) for row in rows if row.cells[5]} == {
-        ("q1", "d007", "1"),
-        ("q1", "d050", "1"),
-        ("q2", "d099", "1"),
-    }
+    labels = {(row.cells[0], row.cells[2], row.cells[5]) for row in rows if row.cells[5]}
+    assert labels == {("q1", "d007", "1"), ("q1", "d050", "1"), ("q2", "d099", "1")}
     assert found["q1"] != found["q2"]
     assert all(row.cells[3] == f"text number {int(row.cells[2][1:])}" for row in rows)
     assert [row.number for row in rows] == list(range(1, 101))
@@ -228,6 +224,6 @@ def test_the_choice_is_said_and_kept_with_what_is_read(tmp_path: Path) -> None:
     again = open_source(source.path, as_recognised(source))
     assert again == source
     recipes = RecipeBook(tmp_path / "recipes.json")
-    mapping = suggest_mapping(source, None, preview(source))
+    mapping = suggested(source)
     recipes.save(Recipe("seven", source.columns, mapping, ReadOptions(candidates=source.candidates)))
     assert RecipeBook(tmp_path / "recipes.json").recipe("seven").options.candidates == CandidateRule(size=7)

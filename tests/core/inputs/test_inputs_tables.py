@@ -20,22 +20,17 @@ from cfbatch_gui.core.messages import message, quoted
 from tests.core.inputs.files import opened, read
 
 
-def notices(tmp_path: Path, name: str, data: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    rows, source = read(tmp_path / name, data)
-    return [row.cells for row in rows], source.notices
-
-
 def test_what_stands_above_and_below_a_table_is_said(tmp_path: Path) -> None:
     body = "".join(f"{n},Lamp number {n},{n}.50\n" for n in range(5))
-    rows, said = notices(tmp_path, "a.csv", f"Products of May\nAll prices in EUR\nid,text,price\n{body}Total,,12.50\n")
-    assert rows == [(str(n), f"Lamp number {n}", f"{n}.50") for n in range(5)]
-    assert said == (
+    rows, source = read(tmp_path / "a.csv", f"Products of May\nAll prices in EUR\nid,text,price\n{body}Total,,12.50\n")
+    assert [row.cells for row in rows] == [(str(n), f"Lamp number {n}", f"{n}.50") for n in range(5)]
+    assert source.notices == (
         "2 lines above the table are not read: “Products of May” and more.",
         message("n_lines_below_table_are_not", n=1, first=quoted("Total,,12.50")),
     )
-    rows, said = notices(tmp_path, "b.csv", f"id,text,price\n{body}\n\nSource: the shop\n(5 rows)\n")
+    rows, source = read(tmp_path / "b.csv", f"id,text,price\n{body}\n\nSource: the shop\n(5 rows)\n")
     assert len(rows) == 5
-    assert said == ("2 lines below the table are not read: “Source: the shop” and more.",)
+    assert source.notices == ("2 lines below the table are not read: “Source: the shop” and more.",)
 
 
 def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
@@ -45,8 +40,8 @@ def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
         ("id,text,price\n1,a,2\n2,b,3\nnote,Source: me,4\n", 3),
         ('id,text\n1,one\n2,"a\n\nSource: me"\n', 2),  # inside a cell
     ):
-        rows, said = notices(tmp_path, "a.csv", data)
-        assert (len(rows), said) == (count, ()), data
+        rows, source = read(tmp_path / "a.csv", data)
+        assert (len(rows), source.notices) == (count, ()), data
 
 
 def test_postgresql_copy(tmp_path: Path) -> None:
@@ -88,10 +83,10 @@ def test_our_own_apostrophes_are_taken_away_again_only_with_the_manifest(tmp_pat
 def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None:
     rows = "".join(f"{n},Ann,text {n},a note\n" for n in range(5))
     for names in ("idname,text", "id,na,me,text,note", "id,,name,text,note"):
-        _, said = notices(tmp_path, "a.csv", f"{names}\n{rows}")
+        _, source = read(tmp_path / "a.csv", f"{names}\n{rows}")
         count = names.count(",") + 1
-        assert len(said) == 1
-        assert said[0].startswith(f"The first row names {count} columns, but the rows have 4 cells. Check that")
+        (said,) = source.notices
+        assert said.startswith(f"The first row names {count} columns, but the rows have 4 cells. Check that")
 
 
 ODD = ["^", "~", "¦", "::", " => ", "||", "\t|\t", "\t\t", "  ", "\x01", "\x1f", "\u00a0", "，", "@@@"]

@@ -94,6 +94,7 @@ async def test_what_happens_to_a_job_while_it_is_planned_stays(bench: Bench) -> 
     sending = asyncio.create_task(bench.actions.send(job.id))
     await asyncio.sleep(0)  # planning has begun, with the old state of the job
     bench.drafts.rename(job.id, "My clouds")
+    bench.drafts.rename(job.id, "By its file", instead_of=job.name)  # which it is not called any more
     bench.drafts.archive(job.id)
     await sending
     sent = await bench.runner.wait(job.id)

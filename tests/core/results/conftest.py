@@ -29,12 +29,7 @@ def mixed(table: Table) -> Table:
             Pair("how do I reset", "sixth", WAITING, id="G", kept=("g",)),
             Pair("how do I reset", "seventh", 0.125, id="H", kept=("h",)),
         ],
-        skipped=[
-            (
-                Pair("lonely", "", "", id="I", kept=("i",)),
-                stored(message("there_is_no_text_column", column=quoted("article"))),
-            )
-        ],
+        skipped=[(Pair("lonely", "", "", id="I", kept=("i",)), stored(NO_TEXT))],
     )
 
 

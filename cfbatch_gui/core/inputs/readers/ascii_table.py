@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 
 from wcwidth import wcswidth
 
@@ -51,13 +51,11 @@ class _Table:
         parts = self.parts(line)
         if self.is_markdown:
             return [part.strip().replace("\\|", "|") for part in parts], False
+        if self.is_boxed:
+            return [part.strip() for part in parts], False
         is_full = wcswidth(without_line_end(line)) == wcswidth(self.line)  # the last cell is not filled up
-        marked = (
-            []
-            if self.is_boxed
-            else [each.endswith("+") for each in parts[:-1]] + [is_full and line.rstrip().endswith("+")]
-        )
-        cells = [each[:-1] if more else each for each, more in zip_longest(parts, marked)]
+        marked = [*(each.endswith("+") for each in parts[:-1]), is_full and line.rstrip().endswith("+")]
+        cells = [each[:-1] if more else each for each, more in zip(parts, marked, strict=True)]
         return [cell.strip() for cell in cells], any(marked)
 
 

@@ -146,14 +146,8 @@ def recognise_collection(candidate: Candidate) -> Source | None:
     if parts is None:
         return None
     if parts.run is None and parts.judgements is None:
-        raise InputError(
-            message(
-                "name_corpus_queries_but_no_file",
-                name=candidate.path.name,
-                queries=parts.queries.name,
-                corpus=parts.corpus.name,
-            )
-        )
+        names = {"queries": parts.queries.name, "corpus": parts.corpus.name}
+        raise InputError(message("name_corpus_queries_but_no_file", name=candidate.path.name, **names))
     return _source(candidate, parts, sum(map(regular_file_size, (parts.corpus, parts.queries))))
 
 

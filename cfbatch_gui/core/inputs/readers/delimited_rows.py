@@ -25,13 +25,7 @@ from cfbatch_gui.core.inputs.input_values import (
     width_problem,
 )
 from cfbatch_gui.core.inputs.open_file import open_bytes
-from cfbatch_gui.core.inputs.readers.decoded_text import (
-    CUT_MARK,
-    END_MARK,
-    lines_of_piece,
-    text_pieces,
-    without_line_end,
-)
+from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.messages import message
 
 LONGEST_CELL = 16 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
@@ -264,7 +258,7 @@ class _Lines:
     """The lines of a file that are read and not yet forgotten, by their numbers."""
 
     def __init__(self, pieces: Iterator[str]) -> None:
-        self._unread = (list(lines_of_piece(piece)) for piece in pieces)
+        self._unread = (list(decoded_text.lines_of_piece(piece)) for piece in pieces)
         self._again: list[list[str]] = []  # comes before what is unread; the first is last
         self._first, self._lines = 1, list[str]()  # what is kept
 
@@ -275,7 +269,7 @@ class _Lines:
                 self._again.append(rest)
             self._first, self._lines = line, []
         # The loop over lines is in C: Python code runs once a piece, not once a line.
-        return chain(islice(chain.from_iterable(self._pieces()), line - self._first, None), (END_MARK,))
+        return chain(islice(chain.from_iterable(self._pieces()), line - self._first, None), (decoded_text.END_MARK,))
 
     def _pieces(self) -> Iterator[list[str]]:
         while lines := self._again.pop() if self._again else next(self._unread, []):
@@ -288,7 +282,7 @@ class _Lines:
 
     def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
         """The lines from number `first` to before `stop`, cut to `longest` characters, without the last line end."""
-        text = without_line_end(self.text(first, stop))
+        text = decoded_text.without_line_end(self.text(first, stop))
         return text if len(text) <= longest else f"{text[:longest]}…"
 
     def line(self, number: int) -> str:
@@ -296,7 +290,7 @@ class _Lines:
         if number >= self._first + len(self._lines):
             ahead = self._again.pop() if self._again else next(self._unread, [])
             self._again += [ahead] if ahead else []
-            return without_line_end(next(iter(ahead), ""))
+            return decoded_text.without_line_end(next(iter(ahead), ""))
         return self.raw(number, number + 1)
 
     def forget(self, line: int) -> None:
@@ -316,7 +310,7 @@ class _Reading:
         self._is_wide = self._widths != {self._width}
         self._header: list[str] = []
         self._is_header_next = source.has_header
-        pieces = text_pieces(
+        pieces = decoded_text.text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
         )
         self._text = _Lines(in_one_sign(piece, source.separator) for piece in pieces)
@@ -334,13 +328,13 @@ class _Reading:
             lines, rows, is_too_large = self._next_records()
             if not rows and not is_too_large:
                 return
-            is_open = bool(rows and rows[-1] and rows[-1][-1].endswith(END_MARK))
+            is_open = bool(rows and rows[-1] and rows[-1][-1].endswith(decoded_text.END_MARK))
             last = rows.pop() if is_open else ()
             reader = self._reader
             yield from self._checked(lines[: len(rows) + 1], rows)
             if self._reader is not reader or not (is_open or is_too_large):
                 continue
-            if list(last) == [END_MARK]:
+            if list(last) == [decoded_text.END_MARK]:
                 return
             line = lines[len(rows)]
             number, first_line = line - self._further, self._text.raw(line, line + 1)
@@ -418,7 +412,7 @@ class _Reading:
         if lines[-1] - lines[0] != len(rows):
             found = dict(self._of_several_lines(lines, rows)) | found
         text = self._text.text(lines[0], lines[-1])
-        if CUT_MARK[0] in text or not has_sound_quotes(text, self._separator, self._quoting):
+        if decoded_text.CUT_MARK[0] in text or not has_sound_quotes(text, self._separator, self._quoting):
             for index, (line, below) in enumerate(pairwise(lines)):
                 if index not in found and (problem := self._of_record(line, below)):
                     found[index] = problem
@@ -427,7 +421,7 @@ class _Reading:
     def _of_unusual_width(self, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, Problem]]:
         for index, cells in enumerate(rows):
             if cells and (len(cells) not in self._widths or any(map(str.strip, cells[self._width :]))):
-                is_cut = cells[-1].endswith(CUT_MARK)
+                is_cut = cells[-1].endswith(decoded_text.CUT_MARK)
                 reason = _TOO_LONG if is_cut else width_problem(len(cells), self._width)
                 yield index, (reason, ProblemKind.UNREADABLE_ROW)
 
@@ -457,7 +451,7 @@ class _Reading:
 
     def _of_record(self, line: int, below: int) -> Problem | None:
         raw = self._text.raw(line, below, longest=LONGEST_CELL)
-        if CUT_MARK in raw:
+        if decoded_text.CUT_MARK in raw:
             return _TOO_LONG, ProblemKind.UNREADABLE_ROW
         doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
         return (doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None

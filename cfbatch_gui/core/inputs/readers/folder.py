@@ -71,11 +71,8 @@ def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
         members = text_members(open_file.members_of(archive))
         above = _common_folder(members)
         for member in members:
-            yield (
-                member.filename.removeprefix(above),
-                member.file_size,
-                partial(open_file.open_member, path, archive, member),
-            )
+            opened = partial(open_file.open_member, path, archive, member)
+            yield member.filename.removeprefix(above), member.file_size, opened
 
 
 def text_files(folder: Path) -> list[Path]:

@@ -196,12 +196,9 @@ def explain(source: Source) -> str:
     if source.shape is Shape.ARRAYS:
         said = message("file_header", file=said, header=_header(source))
     if source.encoding:
-        encoding = shown_name(source.encoding)
-        said = (
-            message("file_encoding_our_guess", file=said, encoding=encoding)
-            if source.is_encoding_guessed
-            else message("file_encoding", file=said, encoding=encoding)
-        )
+        parts = {"file": said, "encoding": shown_name(source.encoding)}
+        guessed, known = message("file_encoding_our_guess", **parts), message("file_encoding", **parts)
+        said = guessed if source.is_encoding_guessed else known
     return message("sentence", sentence=said)
 
 

@@ -50,10 +50,8 @@ def read_json(source: Source, progress: Callable[[int], None] | None) -> Generat
             yield from blank
             blank.clear()
             if isinstance(value, tuple):
-                yield Block(
-                    range(number + 1, number + 1 + len(value)), json_shapes.rows_of_objects(value, source.columns)
-                )
-                number += len(value)
+                first, number = number + 1, number + len(value)
+                yield Block(range(first, number + 1), json_shapes.rows_of_objects(value, source.columns))
                 continue
             number += 1
             if is_header_next:
@@ -147,11 +145,8 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
         if key == rows_under:
             text.refuse()
         if not rows_under and text.peek() == "[" and _holds_rows(key, fields):
-            yield from (
-                _rows_of_split(fields, text)
-                if key == "data" and isinstance(fields.get("columns"), list)
-                else _elements(text)
-            )
+            is_split = key == "data" and isinstance(fields.get("columns"), list)
+            yield from _rows_of_split(fields, text) if is_split else _elements(text)
             rows_under = key
         else:
             fields[key] = text.value()
@@ -370,17 +365,13 @@ def _is_document(sample: str, *, is_whole: bool) -> bool:
 
 
 def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
-    if objects and (
-        all(map(json_shapes.is_batch_answer, objects))
-        or (len(objects) == 1 and json_shapes.holds_only_numbers(objects[0]))
-    ):
+    is_of_figures = len(objects) == 1 and json_shapes.holds_only_numbers(objects[0])
+    if objects and (is_of_figures or all(map(json_shapes.is_batch_answer, objects))):
         raise InputError(message("name_holds_answers_another_service_or", name=source.path.name))
     is_bulk = source.format == FileFormat.JSON_LINES and objects and json_shapes.bulk_id(objects[0]) is not None
     shape = Shape.BULK if is_bulk else json_shapes.shape_of(objects) if objects else Shape.PLAIN
-    notice = json_shapes.notice_for(shape, objects)
-    return replace(
-        source, columns=json_shapes.columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ()
-    )
+    columns, notice = json_shapes.columns_for(shape, objects), json_shapes.notice_for(shape, objects)
+    return replace(source, columns=columns, shape=shape, notices=(notice,) if notice else ())
 
 
 def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None) -> Source:

@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
-from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Shape, Source
 from cfbatch_gui.core.messages import Message, cut_list, enumerated, message, quoted
 
@@ -243,7 +242,7 @@ def holds_only_numbers(fields: Fields) -> bool:
 
 def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterator[list[Any]]) -> Iterator[object]:
     """Yield rows as objects; one of another width stays a list."""
-    names = complete_names([cell_text(name) for name in columns], len(columns))
+    names = vocabulary.complete_names([cell_text(name) for name in columns], len(columns))
     is_counted = all(cell_text(name) == str(number) for number, name in enumerate(index))
     own = "level_0" if "index" in names else "index"  # as pandas' reset_index names it
     for number, cells in zip(count(), rows):

@@ -27,13 +27,27 @@ _MOST_OTHER = 1024**3  # as MOST_BYTES, of other packed workbooks
 RATIO_COUNTS_FROM = 64 * 1024**2
 
 
-def check_archive(path: Path, names: Collection[str]) -> None:
-    """Read the zip's directory only. Raises InputError for a damaged zip, a bomb, and any other kind of zip file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except decoding_program.DAMAGE as exc:
-        raise open_file.damaged(path, exc, _CURE) from exc
+def archive_names(path: Path) -> frozenset[str]:
+    """The names in a zip archive in lower case; none for any other file. Raises InputError."""
+    return frozenset(each.filename.replace("\\", "/").lower() for each in _members(path))
+
+
+def _members(path: Path) -> list[zipfile.ZipInfo]:
+    with open_file.open_raw(path) as raw:
+        try:
+            with zipfile.ZipFile(raw) as archive:
+                return archive.infolist()
+        except decoding_program.DAMAGE:
+            return []
+
+
+def _check(path: Path) -> None:
+    """Read a zip's directory only. Raises InputError for a bomb, another kind of zip, and an old workbook too large."""
+    members, names = _members(path), archive_names(path)
+    if not members:
+        if (size := open_file.regular_file_size(path)) > _MOST_OLD_WORKBOOK:
+            raise InputError(message("name_size_mb_more_than_can", name=path.name, size=size / 1000000.0))
+        return
     if "content.xml" not in names and not any(name.startswith("xl/workbook.") for name in names):
         raise InputError(_other_zip(path, names), detail=f"no workbook among {len(names):,} members")
     total = sum(member.file_size for member in members)
@@ -43,23 +57,6 @@ def check_archive(path: Path, names: Collection[str]) -> None:
             message("name_would_unpack_total_gb_far", name=path.name, total=total / 1e9),
             detail=f"{total:,} bytes in {len(members):,} members; swollen: {[m.filename for m in swollen][:3]}",
         )
-
-
-def archive_names(path: Path) -> frozenset[str]:
-    """The names in a zip archive in lower case; none for any other file. Raises InputError."""
-    with open_file.open_raw(path) as raw:
-        try:
-            with zipfile.ZipFile(raw) as archive:
-                return frozenset(name.replace("\\", "/").lower() for name in archive.namelist())
-        except decoding_program.DAMAGE:
-            return frozenset()
-
-
-def _check(path: Path) -> None:
-    if names := archive_names(path):
-        check_archive(path, names)
-    elif (size := open_file.regular_file_size(path)) > _MOST_OLD_WORKBOOK:
-        raise InputError(message("name_size_mb_more_than_can", name=path.name, size=size / 1000000.0))
 
 
 def _other_zip(path: Path, names: Collection[str]) -> str:
@@ -124,7 +121,9 @@ def open_sheet(path: Path, wanted: str = "") -> Iterator[OpenSheet]:
         sheets = tuple((name, is_visible) for name, is_visible in next(lines, ()))
         name, hidden, too_large = next(lines, ("", 0, ()))
         if too_large:
-            raise _too_large(path, name, *too_large)
+            rows, columns = too_large
+            said = message("sheet_sheet_name_spreads_over_rows", sheet=name, name=path.name, rows=rows, columns=columns)
+            raise InputError(said, detail=f"more than {decoding_program.MOST_CELLS:,} cells")
         yield OpenSheet(sheets, name, hidden, _rows(lines))
 
 
@@ -139,13 +138,6 @@ def _rows(blocks: Iterator[Any]) -> Iterator[Block | Row]:
             sentence, kind = _MARKS[mark]
             number = first + index
             yield Row(number, tuple(cells), sentence and sentence.filled(column=column, row=number), kind)
-
-
-def _too_large(path: Path, sheet: str, rows: int, columns: int) -> InputError:
-    return InputError(
-        message("sheet_sheet_name_spreads_over_rows", sheet=sheet, name=path.name, rows=rows, columns=columns),
-        detail=f"more than {decoding_program.MOST_CELLS:,} cells",
-    )
 
 
 def recognise_workbook(candidate: Candidate) -> Source | None:

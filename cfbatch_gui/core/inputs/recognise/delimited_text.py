@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.open_file import without_rows
 from cfbatch_gui.core.inputs.readers import delimited_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import without_marks
 from cfbatch_gui.core.inputs.recognise import table_bounds
-from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, with_header
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, filled_width, with_header
 from cfbatch_gui.core.messages import message
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -256,10 +256,8 @@ def _notices_of_header(
 
 def _habits(rows: Sequence[table_bounds.Record], source: Source) -> RowHabits:
     separator = delimited_rows.one_sign(source.separator)
-    stray = sum(
-        delimited_rows.doubt_about(row.raw, separator, source.quoting, _NO_HABITS) == delimited_rows.STRAY_QUOTE
-        for row in rows
-    )
+    doubts = [delimited_rows.doubt_about(row.raw, separator, source.quoting, _NO_HABITS) for row in rows]
+    stray = doubts.count(delimited_rows.STRAY_QUOTE)
     broken = sum("\n" in row.raw or "\r" in row.raw for row in rows)
     return RowHabits(
         _widths([row.cells for row in rows], len(source.columns)),
@@ -344,7 +342,7 @@ def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    first, *others = map(table_bounds.filled_width, rows)
+    first, *others = map(filled_width, rows)
     widest = max(first, sorted(others)[-2] if len(others) > 2 else max(others, default=0))
     return [row[:widest] for row in rows] if widest else rows
 

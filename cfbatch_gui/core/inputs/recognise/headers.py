@@ -10,7 +10,6 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
-from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.inputs.open_file import only_header
 
@@ -81,7 +80,7 @@ def judge_header(rows: Sequence[Sequence[str]]) -> float:
     """
     if not rows:
         return -_MOST_AGAINST
-    width = _width(rows)
+    width = max(map(filled_width, rows))
     # A file made by concatenating others repeats the header.
     below = [row for row in rows[1:] if row != rows[0]] if width > 1 else rows[1:]
     if not below:
@@ -111,11 +110,9 @@ def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
     return ("", *names) if is_of_r and any(row[-1] for row in below) else names
 
 
-def _width(rows: Sequence[Sequence[str]]) -> int:
-    width = max(map(len, rows))
-    while width and not any(len(row) >= width and row[width - 1].strip() for row in rows):
-        width -= 1
-    return width
+def filled_width(cells: Sequence[str]) -> int:
+    """How many cells a row has up to the last that is not blank."""
+    return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
 
 
 def _of_cell(cell: str, column: Sequence[str], *, is_first: bool) -> float:
@@ -177,5 +174,5 @@ def with_header(source: Source, rows: Sequence[Sequence[str]], decided: bool | N
     widths = [len(row) for row in rows[header:]]
     width = max(widths, key=lambda each: (widths.count(each), -widths.index(each)))  # the usual number of cells
     names = with_row_names(rows) if header else ()
-    columns = complete_names(names, max(width, len(rows[0])) if header else width)
+    columns = vocabulary.complete_names(names, max(width, len(rows[0])) if header else width)
     return replace(source, columns=columns, has_header=header, is_header_sure=abs(evidence) >= CLOSE)

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
-from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
 from cfbatch_gui.core.inputs.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK
 from cfbatch_gui.core.inputs.readers.delimited_rows import csv_rows, width_of_line
-from cfbatch_gui.core.inputs.recognise.headers import has_header
+from cfbatch_gui.core.inputs.recognise.headers import filled_width, has_header
 from cfbatch_gui.core.messages import Message, message, quoted
 
 
@@ -36,11 +35,6 @@ class Record:
     @property
     def reach(self) -> int:
         return filled_width(self.cells)
-
-
-def filled_width(cells: Sequence[str]) -> int:
-    """How many cells a row has up to the last that is not blank."""
-    return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
 
 
 def sample_records(sample: str, separator: str, quoting: Quoting, *, first_line: int, is_whole: bool) -> list[Record]:
@@ -169,8 +163,9 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
 def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
     """Whether a column of figures has none below."""
     columns = zip(zip(*table, strict=False), zip(*below, strict=False), strict=False)
+    is_figure = vocabulary.is_number_or_date
     return len(table) > 2 and any(
-        all(map(is_number_or_date, above)) and not any(map(is_number_or_date, under)) for above, under in columns
+        all(map(is_figure, above)) and not any(map(is_figure, under)) for above, under in columns
     )
 
 
@@ -188,7 +183,7 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
         return True  # a sentence with commas
     first = [word for word in re.findall(r"\w+", filled[0].casefold()) if not word.isdigit()]
     is_total = bool(first) and len(first) <= 2 and all(word in _TOTAL_WORDS for word in first)
-    return is_total and len(cells) == width and all(is_number_or_date(cell) for cell in filled[1:])
+    return is_total and len(cells) == width and all(vocabulary.is_number_or_date(cell) for cell in filled[1:])
 
 
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
