@@ -1,6 +1,6 @@
 """The account as terminals see it: a Worker with a collecting room, and data folders that are connected to it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from cfbatch_gui.core.connections.credentials import variable_of
 from cfbatch_gui.core.resources import resource
 from tests.core.account.conftest import Account, running_account
 from tests.journeys.terminal import Ended, Terminal, read_csv
-from tests.support.practice import accepted
 from tests.worker.runtime import SECRET, running_worker
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
@@ -30,11 +29,6 @@ class World:
         """The address of a Worker without a collecting room, before the same service."""
         with running_worker(urlsplit(self.account.practice.url).netloc) as running:
             yield running.addresses["with-secret"]
-
-    def times_sent(self, request_ids: Collection[str]) -> list[int]:
-        known = accepted(self.account.folder)
-        bodies = [each.sha256 for each in known]
-        return [bodies.count(each.sha256) for each in known if each.request_id in request_ids]
 
     def terminal(self, name: str, *arguments: str, secret: str = SECRET, address: str = "") -> Terminal:
         """A data folder with the connection `door`, whose secret is in its environment."""

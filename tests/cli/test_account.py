@@ -23,16 +23,6 @@ def test_a_job_is_left_and_fetched_by_a_later_start(world: World, tmp_path: Path
     assert job not in in_account(terminal), "the copies go once all answers are here"
 
 
-def test_another_computer_takes_the_job_over(world: World, tmp_path: Path) -> None:
-    first, second = (world.terminal(name, "--keep-days", "7") for name in ("one", "two"))
-    job = leave(world, first, tmp_path / "one.csv")
-    taken = take_over(second, job, "--input", EXAMPLE, "--out", tmp_path / "two.csv")
-    assert taken.status == 0, taken.err
-    assert first.run("resume").status == 0
-    assert scores(tmp_path / "two.csv") == scores(tmp_path / "one.csv")
-    assert take_over(second, job, "--input", EXAMPLE).status == 2, "it is here already"
-
-
 def take_over(terminal: Terminal, *arguments: object) -> Ended:
     return terminal.run("account", "take-over", *arguments, "--connection", DOOR)
 

@@ -63,25 +63,6 @@ def test_of_several_jobs_the_worst_counts(statuses: tuple[int, ...], status: int
     assert worst_of(map(ExitStatus, statuses)) == status
 
 
-def test_a_command_that_is_killed_after_the_hand_over_is_gone_on_with(world: World, tmp_path: Path) -> None:
-    terminal, out = world.terminal("one"), tmp_path / "killed.csv"
-    arguments = ("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse", "--out", out, "--collect-in-account")
-    with world.clock.held():
-        with terminal.start(*arguments) as process:
-            read_until(process, r"Ctrl\+C")
-            process.send_signal(signal.SIGKILL)
-            process.wait(60)
-        before = terminal.jobs()
-        assert {batch["account"] for batch in before[0]["batches"]} == {"at_service"}
-    resumed = terminal.run_apart("resume", "--json")
-    assert (resumed.status, resumed.json["jobs"][0]["state"]) == (0, "done"), resumed.err
-    request_ids = [batch["request_id"] for batch in before[0]["batches"]]
-    assert [batch["request_id"] for batch in resumed.json["jobs"][0]["batches"]] == request_ids
-    assert world.times_sent(request_ids) == [1] * len(request_ids)
-    assert run(terminal, tmp_path / "direct.csv", "--no-collect-in-account").status == 0
-    assert scores(out) == scores(tmp_path / "direct.csv")
-
-
 def test_one_that_is_interrupted_says_that_the_account_goes_on(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one", "--collects")
     arguments = ("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse")

@@ -1,11 +1,8 @@
 """`cfbatch vectorize`: pushing, listing and searching from the terminal."""
 
-import signal
 from pathlib import Path
 
-from tests.canary import TOKEN
 from tests.journeys.terminal import Ended, Terminal
-from tests.support.practice import PracticeServer, accepted_vectors
 
 _FIRST = ["1,warm hat,north,3.5", "2,cold hat,south,4", "3,a bicycle,north,100", "4,a red bicycle,north,120"]
 _SECOND = ["1,warm hat,north,3.5", "2,a cold hat,south,4", "4,a red bicycle,north,120", "5,gloves,south,7"]
@@ -62,14 +59,3 @@ def test_what_would_be_refused_is_said_with_its_rows_and_makes_no_index(terminal
     assert (ended.json["check"]["problems"][0]["count"], ended.json["check"]["problems"][0]["rows"]) == (2, [4, 5])
     assert terminal.run("vectorize", "list", "--connection", "practice", "--json").json == {"indexes": []}
     assert push(terminal, "one", "--create", "--row-ids").status == 0
-
-
-def test_a_push_that_is_interrupted_says_how_it_goes_on(terminal: Terminal, tmp_path: Path) -> None:
-    embedded(terminal, tmp_path, "one", _FIRST)
-    slow = tmp_path / "service"
-    with PracticeServer(slow, token=TOKEN, seconds_running=600) as server:
-        terminal.connect(server.url)
-        arguments = ("vectorize", "push", "one", "--index", "products", "--create", "--connection", "cloudflare")
-        ended = terminal.run_until("is taking in", signal.SIGINT, *arguments)
-    assert ended.status == 130
-    assert [len(each.ids) for each in accepted_vectors(slow) if each.kind == "upsert"] == [4]

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.theme import LIGHT
 from tests.canary import TOKEN
-from tests.journeys.terminal import ROOT, connected, jobs_in, own_environ
+from tests.journeys.terminal import connected, jobs_in, own_environ
 from tests.support.practice import Accepted, accepted
 
 _PATIENCE = 240.0  # seconds
@@ -71,12 +70,6 @@ class Desktop:
         )
         self.started.append(process)
         return process
-
-    def start_other(self, module: str, *arguments: object, out: IO[str]) -> None:
-        """Start another program with a window; what it says is written to `out`."""
-        environ = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "xcb"}
-        command = [sys.executable, "-m", module, *map(str, arguments)]
-        self.others.append(subprocess.Popen(command, env=environ, stdout=out, text=True))
 
     def start_and_wait(self, *arguments: object) -> None:
         """Start it, and wait until its window can be worked with."""

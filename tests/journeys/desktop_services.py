@@ -5,8 +5,6 @@ Arguments: data folder, address of the service, and what to do. Prints what a pe
 
 import asyncio
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -38,9 +36,7 @@ NAME = "Questions"
 NOTICED = ("Prices <b>&amp; terms</b>", "Second")
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 PASSWORD = b"test"  # of the keyring
-# Seconds that an answer of the keyring is waited for: where it is to be late, where the wait is seen, and elsewhere
-WAITS = {"locked": 0.5, "slow": 5.0}
-LONG = 60.0
+LONG = 60.0  # seconds that an answer of the keyring is waited for; where it is to be late, half a second
 
 
 def say(*words: str) -> None:
@@ -110,32 +106,6 @@ async def locked(stage: Stage) -> None:
     await finished(stage)
 
 
-async def slow(stage: Stage) -> None:
-    await until(lambda: "Checking" in foot(stage), "the foot")
-    say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
-    stage.workspace.show_connections()
-    await stage.person.until_sees("New jobs use Cloudflare", ACCOUNT)
-    say("settings", "checking: " + str(stage.person.sees("Checking the keyring…")))
-    await until(lambda: "does not answer" in foot(stage), "the foot")
-    await send(stage)
-    await until(lambda: paused_because(stage), "a pause")
-    say(foot(stage), code_of(paused_because(stage)))
-    os.kill(int(os.environ["KEYRING_PID"]), signal.SIGCONT)
-    await finished(stage)
-
-
-async def absent(stage: Stage) -> None:
-    await stage.person.until_sees("Cloudflare: The API token is missing.")
-    say(foot(stage))
-    await stage.person.click("Open connection")
-    await stage.person.type("API token", sys.stdin.readline().strip())
-    await stage.person.click("Save and test")
-    await until(lambda: "sent there" in foot(stage), "the foot")
-    say("kept in the " + str(await stage.program.credentials.token_source("cloudflare")))
-    await send(stage)
-    await finished(stage)
-
-
 async def finished(stage: Stage) -> None:
     await until(lambda: stage.state(NAME) is JobState.DONE, "the end of the job")
     await until(lambda: "sent there" in foot(stage), "the foot afterwards")
@@ -177,17 +147,17 @@ async def noticed(stage: Stage) -> None:
     say(f"open: {opened_name(stage)}")
 
 
-JOURNEYS = {each.__name__: each for each in (prepare, locked, slow, absent, noticed)}
+JOURNEYS = {each.__name__: each for each in (prepare, locked, noticed)}
 
 
 async def main() -> None:
     root, url, journey = sys.argv[1:]
     theme = Theme()
     theme.apply(app)
-    if journey in ("prepare", "locked", "slow"):
+    if journey in ("prepare", "locked"):
         wait_for_service()
     environ = {"CLOUDFLARE_API_BASE_URL": url}
-    credentials = Credentials(environ=environ, time_limit=WAITS.get(journey, LONG))
+    credentials = Credentials(environ=environ, time_limit=0.5 if journey == "locked" else LONG)
     async with opened(Path(root), theme, environ=environ, credentials=credentials) as stage:
         logs.set_up(stage.program.paths)
         await JOURNEYS[journey](stage)

@@ -1,4 +1,4 @@
-"""A keyring that is locked, slow or absent, never wrong, and all goes on by itself; and a real server of notices."""
+"""A keyring that is locked, never wrong, and all goes on once it is open; and a real server of notices."""
 
 import shutil
 import sys
@@ -23,14 +23,6 @@ LOCKED = """
 kill $first; wait $first
 gnome-keyring-daemon --start --foreground --components=secrets >/dev/null &
 "$@" locked
-"""
-SLOW = """
-trap 'kill -CONT $first' EXIT
-kill -STOP $first
-KEYRING_PID=$first "$@" slow
-"""
-ABSENT = """
-printf '%s\\n' "$token" | DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent "$@" absent
 """
 NOTICED = """
 dunst -conf "$HOME/dunstrc" &
@@ -80,23 +72,6 @@ def test_a_locked_keyring_is_called_locked_and_all_goes_on_once_it_is_unlocked(t
         "refused, asked again: refused",
         "done | new jobs are sent there",
     ]
-
-
-@needs_keyring
-def test_a_slow_keyring_holds_up_no_page_and_its_late_answer_is_taken(tmp_path: Path) -> None:
-    assert seen_with_keyring(tmp_path, SLOW) == [
-        "Checking the keyring… | a page: True",
-        "settings | checking: True",
-        "Your keyring does not answer | your_keyring_does_not_answer_what",
-        "done | new jobs are sent there",
-    ]
-
-
-@needs_keyring
-def test_without_a_keyring_the_token_is_asked_for_and_kept_for_this_time(tmp_path: Path) -> None:
-    missing, *rest = seen_with_keyring(tmp_path, ABSENT)
-    assert missing.startswith("The API token is missing.") and "CLOUDFLARE_API_TOKEN" in missing
-    assert rest == ["kept in the session", "done | new jobs are sent there"]
 
 
 @pytest.mark.skipif(

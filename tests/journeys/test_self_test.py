@@ -1,4 +1,4 @@
-"""`cfbatch-gui` where something is missing: the self-test as a user runs it, and a start without a library."""
+"""`cfbatch-gui` where something is missing: the self-test as a user runs it, and help without Qt."""
 
 import os
 import shutil
@@ -15,8 +15,6 @@ from tests.canary import TOKEN
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "cfbatch_gui")
-# $1 the library's file, $2 an empty file; then the program
-HIDDEN = 'mount --bind "$2" "$1" && shift 2 && exec "$@"'
 # Stores something else than the self-test, and lists what is in the keyring before and after it.
 WITH_KEYRING = """
 printf test | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null
@@ -158,50 +156,3 @@ def test_help_and_version_need_no_qt() -> None:
         )
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(said)
-
-
-def folder_of_libraries() -> Path:
-    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
-    paths = [line.split()[-1] for line in listed.splitlines() if "libEGL.so.1 " in line and "x86-64" in line]
-    return Path(paths[0]).parent if paths else Path("/nowhere")
-
-
-def can_hide() -> bool:
-    if sys.platform != "linux" or not shutil.which("unshare") or not folder_of_libraries().is_dir():
-        return False
-    command = ["unshare", "--mount", "mount", "--bind", "/dev/null", "/etc/hostname"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.skipif(not can_hide(), reason="only root can hide a library from one program")
-def test_a_missing_library_and_its_command_are_said_and_shown(tmp_path: Path) -> None:
-    """It is hidden by an empty file over it, which only root can mount, for this program alone."""
-    soname = "libxcb-cursor.so.0"
-    shown = tmp_path / "shown"
-    os.mkfifo(shown)
-    empty = tmp_path / "empty"
-    empty.touch()
-    # Stands in for the desktop's program, which waits until it is read.
-    program = tmp_path / "zenity"
-    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shown}\n')
-    program.chmod(0o755)
-    library = (folder_of_libraries() / soname).resolve()
-    done = subprocess.run(
-        [
-            *("unshare", "--mount", "sh", "-c", HIDDEN, "sh", str(library), str(empty)),
-            *(*COMMAND, "--data-dir", str(tmp_path / "data")),
-        ],
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "DISPLAY": ":990", "HOME": str(tmp_path), "LC_ALL": "C"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    sentence = done.stderr.splitlines()[-1]
-    assert "xcb-cursor0" in sentence.partition("Type this")[0], "Qt's own word for what is missing"
-    if Path("/usr/bin/apt-get").exists():
-        assert "libxcb-cursor0" in sentence.partition("sudo apt-get install")[2]
-    assert f"--text={sentence}" in shown.read_text().splitlines()
-    assert not (tmp_path / "data").exists()

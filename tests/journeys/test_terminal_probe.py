@@ -1,13 +1,10 @@
 """In the terminal: the service is checked, after its price was agreed to, and what is learned is used."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cfbatch_gui.core.system.paths import Paths
-from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal
+from tests.journeys.terminal import Terminal
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.faulty_service import ThreadedService
@@ -30,21 +27,6 @@ def test_nothing_is_sent_before_the_price_was_agreed_to(terminal: Terminal, tmp_
         assert "--yes" in asked.complaint and not server.accepted()
         wrong = terminal.run("connections", "probe", "cloudflare", "--yes", "--report", tmp_path / "no" / "r.txt")
         assert wrong.status == 2 and not server.accepted()
-
-
-def test_the_ids_are_written_down_and_the_reports_hold_nothing_secret(terminal: Terminal, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    with serving(tmp_path, terminal) as server:
-        checked = terminal.run("connections", "probe", "cloudflare", "--yes", "--json", "--report", report)
-        ids = server.accepted()
-    assert checked.status == 0 and checked.json["outcomes"]["not held"] == 0
-    assert json.loads(report.read_text("utf-8"))["outcomes"] == checked.json["outcomes"]
-    assert all(f"Accepted as {each}." in checked.err for each in ids)
-    written = [json.loads(line) for line in Paths(terminal.data).submissions.read_bytes().splitlines()]
-    assert [each["request_id"] for each in written if each["request_id"]] == ids
-    for text in (checked.out, report.read_text("utf-8")):
-        assert not any(secret in text for secret in (TOKEN, ACCOUNT, *ids))
-    assert terminal.run("jobs", "--json").json["jobs"] == []  # a probe is no job, also at the next start
 
 
 def test_what_does_not_hold_is_named_and_used(terminal: Terminal, tmp_path: Path) -> None:

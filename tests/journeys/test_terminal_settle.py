@@ -139,32 +139,3 @@ def test_a_file_of_another_kind_is_read_for_it_as_for_a_run(terminal: Terminal, 
     )
     assert ended.status == 0, ended.err
     assert "Die Straße ist naß" in out.read_text(encoding="utf-8")
-
-
-TEXTS = "id,text\n" + "".join(
-    f"{number:03},{('Desk lamp of brass', 'Garden hose', 'Desk lamp of brass', 'Steel saucepan')[number % 4]}\n"
-    for number in range(8)
-)
-
-
-@pytest.fixture
-def job(terminal: Terminal, tmp_path: Path) -> str:
-    file = tmp_path / "texts.csv"
-    file.write_text(TEXTS, encoding="utf-8")
-    ended = terminal.run("run", file, "--embed", "--connection", "practice", "--at-once", "--json")
-    assert ended.status == 0
-    assert ended.json["vectors"]["repeated"] == 5
-    return str(ended.json["job"])
-
-
-def test_health_duplicates_and_clusters(terminal: Terminal, job: str) -> None:
-    assert "Desk lamp of brass" not in terminal.run("show", job).out
-    shown = terminal.run("show", job, "--duplicates", "0.99", "--clusters", "3").out
-    assert shown.count("Desk lamp of brass") == 4 + 4, "those of a group, and those typical of a cluster"
-    assert shown.count("1.0000") == 5 + 8, "similarities, and a likeness beside each typical text"
-    found = terminal.run("show", job, "--duplicates", "0.99", "--clusters", "3", "--json").json
-    assert (found["vectors"]["dimension"], found["vectors"]["unit_length"]) == (256, True)
-    assert found["duplicates"]["gone"] == 5
-    assert [each["id"] for each in found["duplicates"]["groups"][0]["goes"]] == ["002", "004", "006"]
-    assert [each["size"] for each in found["clusters"]["clusters"]] == [4, 2, 2]
-    assert found["clusters"]["clusters"][0]["rows"] == [2, 4, 6, 8]

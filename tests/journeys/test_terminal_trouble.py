@@ -1,11 +1,7 @@
 """What goes wrong in the terminal: one sentence, the right status, nothing lost."""
 
-import csv
 import os
-import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -102,35 +98,3 @@ csv.reader = broken
     ended = terminal.run_apart("check", tmp_path / "a.csv", "--embed")
     assert str(paths.log) in ended.err
     assert "a loose screw, [redacted]" in paths.log.read_text()
-
-
-def test_ctrl_c_before_anything_was_sent_leaves_nothing(terminal: Terminal, tmp_path: Path) -> None:
-    texts = tmp_path / "texts.csv"
-    with texts.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream).writerows([("id", "text"), *((number, f"text {number}") for number in range(400_000))])
-    ended = terminal.run_until("Connection:", signal.SIGINT, "run", texts, "--embed", "--connection", "practice")
-    assert ended.status == 130
-    assert terminal.jobs() == []
-
-
-DIES_HALF_WAY = """
-import os, signal, sqlite3, sys
-database = sqlite3.connect(sys.argv[1], isolation_level=None)
-database.execute("PRAGMA cache_size = 1")  # so that it writes before it commits
-database.execute("BEGIN IMMEDIATE")
-database.execute(f"UPDATE {sys.argv[2]} = hex(zeroblob(50000))")
-database.execute("CREATE TABLE half(x)")
-database.executemany("INSERT INTO half VALUES(?)", [("x" * 500,)] * 3000)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
-def test_reading_mends_what_a_crash_has_left_half_written(terminal: Terminal, service: str) -> None:
-    terminal.connect(service)
-    before = terminal.run("show", terminal.run(*RUN, "--json").json["job"], "--json").json
-    folder = terminal.data / "jobs" / before["job"]
-    for database, what in ((terminal.data / "ledger.db", "jobs SET name"), (folder / "data.db", "facts SET value")):
-        subprocess.run([sys.executable, "-c", DIES_HALF_WAY, str(database), what], check=False)
-        assert database.with_name(f"{database.name}-journal").exists()
-    assert terminal.run("show", before["job"], "--json").json == before

@@ -1,6 +1,5 @@
 """The window from outside: a process of its own, the mouse and the keyboard of a screen, and files."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,10 @@ pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.resources import resource
-from tests.journeys import dragging
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_workbook
 
 SEND, EXPORT, SAVE = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
-OVER_SIDEBAR = (30, 580)  # where nothing stands
-PAGE = (720, 400)
 
 
 def until_finished(desktop: Desktop) -> None:
@@ -56,39 +51,4 @@ def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desk
     desktop.start_and_wait()
     desktop.until(lambda: desktop.is_in(JobState.DONE))
     assert len(desktop.accepted()) == 1
-    assert desktop.close() == 0
-
-
-def drag_to_the_page(desktop: Desktop, said: Path, *files: Path) -> None:
-    """Take hold of the files in the other window, and let go of them over the page."""
-
-    def has_said(words: str) -> Callable[[], bool]:
-        return lambda: words in said.read_text("utf-8")
-
-    def is_taken() -> bool:
-        for step in (0, 1):  # only a mouse that moves is noticed
-            desktop.mouse("mousemove", PAGE[0] + step, PAGE[1])
-        return has_said("over CopyAction")()
-
-    with said.open("w", encoding="utf-8") as out:
-        desktop.start_other("tests.journeys.dragging", *OVER_SIDEBAR, *files, out=out)
-        desktop.until(has_said("ready"))
-        middle = dragging.SIZE // 2
-        desktop.mouse("mousemove", OVER_SIDEBAR[0] + middle, OVER_SIDEBAR[1] + middle, "mousedown", 1)
-        desktop.until(is_taken)
-        desktop.mouse("mouseup", 1)
-        desktop.until(has_said("dropped"))
-    assert "dropped CopyAction" in said.read_text("utf-8"), "nobody may think that the files have moved"
-
-
-def test_a_file_dropped_on_the_first_page_and_another_on_its_draft(desktop: Desktop, tmp_path: Path) -> None:
-    ranking, texts = (tmp_path / name for name in ("help-centre-ranking.csv", "product-texts.csv"))
-    for path in (ranking, texts):
-        path.write_bytes(resource(f"examples/{path.name}").read_bytes())
-    desktop.start_and_wait()
-    drag_to_the_page(desktop, tmp_path / "first.txt", ranking)
-    desktop.until(lambda: (job := desktop.job()) is not None and job.texts == 82)
-    drag_to_the_page(desktop, tmp_path / "second.txt", texts)
-    desktop.until(lambda: (job := desktop.job("Product texts")) is not None and job.texts == 60)
-    assert ranking.exists() and texts.exists()
     assert desktop.close() == 0

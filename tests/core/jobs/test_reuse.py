@@ -163,22 +163,6 @@ async def test_texts_that_were_removed_are_known_no_more(bench: Bench) -> None:
         assert database.execute("SELECT count(*) FROM kept_arrays").fetchone() == (0,)
 
 
-async def test_a_draft_whose_sending_was_cut_short_is_planned_again(bench: Bench) -> None:
-    """The data has the plan and the results, and the ledger does not know of it: the draft is as it was."""
-    _, may = await in_may(bench, 50)
-    june = bench.draft(bench.write("june.csv", catalogue(frozenset({4}), count=50)), Kind.EMBED)
-    bench.actions._laid_out(june)  # and then the program is killed
-    bench.drafts.change(june.id, options=JobOptions(reuse=False))
-    june = await bench.run(june)
-    assert (june.reused, june.texts, june.state) == (0, 50, JobState.DONE)
-    with bench.drafts.folder(june.id).open(read_only=True) as database:
-        assert database.execute("SELECT count(*) FROM sources").fetchone() == (0,)
-    assert np.array_equal(
-        np.delete(np.load(bench.drafts.folder(june.id).vectors), 4, axis=0),
-        np.delete(np.load(bench.drafts.folder(may.id).vectors), 4, axis=0),
-    )
-
-
 @pytest.mark.parametrize("kind", list(Kind))
 async def test_what_was_taken_and_is_damaged_later_is_named_and_can_be_sent(bench: Bench, kind: Kind) -> None:
     content = catalogue(count=300) if kind is Kind.EMBED else rankings(5, 4)

@@ -39,14 +39,6 @@ def test_every_flipped_bit_of_a_line_is_noticed(path: Path) -> None:
         assert len(written.lines) == 8 and written.damaged, bit
 
 
-def test_a_last_line_that_a_crash_cut_short_is_no_damage(path: Path) -> None:
-    whole = path.read_bytes()
-    for length in range(len(whole) - 150, len(whole)):
-        path.write_bytes(whole[:length])
-        written = read_submissions(path)
-        assert written.damaged == 0 and set(written.lines) <= set(LINES) and len(written.lines) >= 8
-
-
 @pytest.mark.parametrize("is_copy_kept", [True, False])
 async def test_an_altered_id_is_not_adopted(bench: Bench, is_copy_kept: bool) -> None:
     """The program ended after the id was written down, before the ledger had it; then one letter of it changes."""

@@ -64,16 +64,6 @@ async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(bench: B
     assert len(bench.faulty.submits) == 7
 
 
-async def test_what_died_while_it_was_sent_is_unknown_and_what_had_arrived_is_stored(bench: Bench) -> None:
-    job = await bench.run(drafted(bench, bench.write("pairs.csv", PAIRS), Kind.RANK))
-    bench.ledger.save_batch(replace(job.batches[0], state=BatchState.SENDING, attempt="a"))
-    bench.ledger.save_batch(replace(job.batches[1], state=BatchState.COLLECTING))
-    await bench.restart()
-    job = await bench.runner.wait(job.id)
-    assert [batch.state for batch in job.batches[:2]] == [BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
-    assert len(bench.faulty.submits) == 6
-
-
 async def test_a_busy_service_is_waited_for_by_all(bench: Bench) -> None:
     bench.faulty.follow(faults.refusal(status=429, code=3040, message="No capacity", retry_after="70", times=3))
     started = bench.clock.now

@@ -180,19 +180,6 @@ def with_old(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_old_one_has_gone_when_the_new_file_takes_its_place(tmp_path: Path, ten: Table) -> None:
-    path = with_old(tmp_path)
-    beside: list[bool] = []
-
-    def look(done: int, total: int) -> None:
-        beside.append(manifest_path(path).exists())
-
-    exported = ten.export(path, progress=look)
-    assert all(beside)  # the old manifest is there until the new file is completely written
-    assert json.loads(exported.manifest.read_bytes())["export"]["files"] == ["out.csv"]
-    assert not list(tmp_path.glob(".*"))
-
-
 def test_the_old_file_stays_when_its_manifest_cannot_be_removed(
     tmp_path: Path, ten: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

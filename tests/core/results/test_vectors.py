@@ -300,17 +300,6 @@ def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
     assert (found != np.arange(6_000)[:, None]).all()
 
 
-def test_the_push_is_the_sum_over_all_pairs() -> None:
-    draw = np.random.default_rng(2)
-    points = (draw.random((1_200, 2))).astype(np.float32).view(np.complex64).ravel()
-    push, total = text_map.Repulsion(len(points)).push(points)
-    apart = points[:, None].astype(np.complex128) - points[None]
-    kernel = 1 / (1 + np.abs(apart) ** 2)
-    exact = (apart * kernel**2).sum(axis=1)
-    assert total == pytest.approx(kernel.sum() - len(points), rel=0.01)
-    assert np.sqrt(np.mean(np.abs(push - exact) ** 2) / np.mean(np.abs(exact) ** 2)) < 0.08
-
-
 def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     vectors = unit_vectors(40, 16)
     folder, embeddings = JobFolder(tmp_path / "job"), stored(tmp_path, vectors)

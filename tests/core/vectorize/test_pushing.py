@@ -1,8 +1,6 @@
 """A push: parts, resuming, only what changed, deletions, the comparison at its end; and over a real socket."""
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -23,7 +21,6 @@ from cfbatch_gui.core.vectorize.push_values import (
 )
 from tests.canary import TOKEN
 from tests.core.vectorize.conftest import OPTIONS, THROUGH, Answer, Bench, first, unit_vectors
-from tests.core.vectorize.killed_push import PART, VECTORS, add_job
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.practice import PracticeServer
@@ -257,27 +254,3 @@ async def test_large_parts_go_over_http_in_pieces(tmp_path: Path) -> None:
         push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
     assert push.outcome is VERIFIED
     assert len(bench.events()) == 2
-
-
-@pytest.mark.parametrize("parts", [0, 3])  # of ten, so that it is killed before its end on a busy machine, too
-async def test_a_push_that_is_killed_goes_on_with_what_is_missing(tmp_path: Path, parts: int) -> None:
-    with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
-        bench = Bench(tmp_path, server.url)
-        add_job(bench)
-        await bench.index(dimensions=64)
-        command = [sys.executable, "-m", "tests.core.vectorize.killed_push", str(tmp_path), server.url]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.split() == ["sending", str(parts * PART)]:
-                    process.kill()
-                    break
-        (stopped,) = bench.vectorize.pushes("one")
-        assert stopped.outcome is PushOutcome.SENDING
-        assert parts * PART <= stopped.acknowledged < VECTORS
-        push = await bench.vectorize.push("one", *THROUGH, OPTIONS)
-    assert (push.outcome, push.acknowledged, push.in_index) == (VERIFIED, VECTORS, VECTORS)
-    assert push.sent == VECTORS - stopped.acknowledged or push.sent == VECTORS - stopped.acknowledged - PART
-    sent = [identifier for each in bench.events() for identifier in each.ids]
-    assert len(set(sent)) == VECTORS
-    assert len(sent) <= VECTORS + PART  # at most the part that was under way goes twice
