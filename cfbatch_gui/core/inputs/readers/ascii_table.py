@@ -113,7 +113,7 @@ def recognise_ascii_table(candidate: Candidate) -> Source | None:
 def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the rows, numbered by their first lines. Any other line is a problem, also of a second table."""
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        lines = text_lines(file, source, progress)
         head = list(islice(lines, _MOST_ABOVE))
         table = _find(head)
         if table is None:

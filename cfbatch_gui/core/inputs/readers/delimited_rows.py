@@ -310,9 +310,7 @@ class _Reading:
         self._is_wide = self._widths != {self._width}
         self._header: list[str] = []
         self._is_header_next = source.has_header
-        pieces = decoded_text.text_pieces(
-            file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
-        )
+        pieces = decoded_text.text_pieces(file, source, progress, longest=LONGEST_CELL)
         self._text = _Lines(in_one_sign(piece, source.separator) for piece in pieces)
         self._read_again, self._at_once = 0, _MOST_AT_ONCE
         self._further = 0  # lines so far that go on with the record of the line above

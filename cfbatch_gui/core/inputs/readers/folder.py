@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -32,7 +33,7 @@ def read_folder(source: Source, progress: Callable[[int], None] | None) -> Gener
             with opened() as file:
                 codec = _codec(file, name, source)
                 file.seek(0)
-                yield Row(number, (name, whole_text(file, PurePosixPath(name).name, codec)))
+                yield Row(number, (name, whole_text(file, replace(source, path=Path(name), encoding=codec))))
         except InputError as error:
             yield Row(number, (name.encode(errors="replace").decode(), ""), error.message)
         if progress is not None:

@@ -26,7 +26,7 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
     is_header = source.has_header
     below = 1
     with open_bytes(source.path) as file:
-        for piece in text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure):
+        for piece in text_pieces(file, source, progress):
             lines = list(lines_of_piece(piece))
             found = [(number, line) for number, line in enumerate(lines, below) if not line.isspace()]
             below += len(lines)
@@ -39,7 +39,7 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
 def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the texts between blank lines, numbered by their first lines."""
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        lines = text_lines(file, source, progress)
         for is_blank, block in groupby(enumerate(lines, 1), lambda numbered: numbered[1].isspace()):
             numbers, paragraph = zip(*block, strict=True)
             if not is_blank:
@@ -68,19 +68,20 @@ def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
 
 def read_whole(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     with open_bytes(source.path) as file:
-        text = whole_text(file, source.path.name, source.encoding, progress)
+        text = whole_text(file, source, progress)
     if text:
         yield Row(1, (text,))
 
 
-def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None) -> str:
-    """The whole text of a file without its last line end; `name` is for the error. Raises InputError."""
+def whole_text(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> str:
+    """The whole text of a file without its last line end. Raises InputError."""
     parts: list[str] = []
     size = 0
-    for line in text_lines(file, name, encoding, progress):
+    for line in text_lines(file, source, progress):
         parts.append(line)
         size += len(line)
         if size > LONGEST_LINE:
+            name = source.path.name
             raise InputError(message("name_more_than_most_characters_far", name=name, most=LONGEST_LINE))
     return without_line_end("".join(parts))
 
