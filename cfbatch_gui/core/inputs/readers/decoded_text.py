@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.encodings import not_utf8
-from cfbatch_gui.core.inputs.input_values import Source
+from cfbatch_gui.core.inputs.input_values import Progress, Source
 from cfbatch_gui.core.messages import message
 
 PIECE = 256 * 1024  # bytes; larger chunks do not fit into the processor's cache and are no faster
@@ -20,7 +20,7 @@ CUT_MARK = "\0cut"  # nor can this
 _MARKS = re.compile("(?<=[\r\n])\ufeff+")
 
 
-def text_lines(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[str]:
+def text_lines(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[str]:
     """Yield lines with their ends, without byte order marks at line starts.
 
     U+FFFD for what is invalid, NUL or a lone surrogate. Raises InputError above `LONGEST_LINE`; unless the encoding is
@@ -47,9 +47,7 @@ def _decoder(source: Source) -> Callable[[bytes, bool], str]:
     return decode if source.is_encoding_sure else decode_or_ask
 
 
-def text_pieces(
-    file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None, *, longest: int = 0
-) -> Iterator[str]:
+def text_pieces(file: BinaryIO, source: Source, progress: Progress = None, *, longest: int = 0) -> Iterator[str]:
     """Yield the text of `text_lines` in pieces of whole lines.
 
     A line longer than `longest` is replaced by `CUT_MARK`.
@@ -74,7 +72,7 @@ def text_pieces(
     yield "".join(unfinished)
 
 
-def text_chunks(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[str]:
+def text_chunks(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[str]:
     """Yield the text of `text_lines` in chunks that may end anywhere. Raises EncodingUnknown."""
     position = 0
     for text, size, _ in _texts(file, _decoder(source)):

@@ -17,6 +17,7 @@ from cfbatch_gui.core.inputs.input_values import (
     LONGEST_RAW,
     Block,
     ProblemKind,
+    Progress,
     Quoting,
     Row,
     RowHabits,
@@ -214,7 +215,6 @@ _MOST_READ_AGAIN = 1_000_000  # lines
 
 
 Problem = tuple[str, ProblemKind]  # why a record is not used as it stands
-Progress = Callable[[int], None] | None
 
 
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:

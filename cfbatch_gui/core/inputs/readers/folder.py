@@ -13,7 +13,7 @@ from zipfile import ZipInfo
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.encodings import Encoding, encoding_of
-from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.input_values import Progress, Row, Source
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 from cfbatch_gui.core.messages import message
 
@@ -21,7 +21,7 @@ _TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst")
 _Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 
-def read_folder(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_folder(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the name and text of each file, by name; `source.encoding` is for those that must be guessed.
 
     What cannot be read is a problem.

@@ -1,7 +1,7 @@
 """Plain text, with one text a line, a paragraph or a file, and Word documents (.docx), with one a paragraph."""
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from itertools import groupby
 from statistics import mean
 from typing import BinaryIO
@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, Progress, Row, Source
 from cfbatch_gui.core.inputs.open_file import damaged, open_archive, open_bytes, open_member, without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.readers.decoded_text import (
 from cfbatch_gui.core.messages import message
 
 
-def read_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block, None, None]:
+def read_lines(source: Source, progress: Progress) -> Generator[Block, None, None]:
     """Yield every line that is not blank as one cell, spaces and separators included."""
     is_header = source.has_header
     below = 1
@@ -36,7 +36,7 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
                 yield Block([number for number, _ in rows], [(without_line_end(line),) for _, line in rows])
 
 
-def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_paragraphs(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the texts between blank lines, numbered by their first lines."""
     with open_bytes(source.path) as file:
         lines = text_lines(file, source, progress)
@@ -66,14 +66,14 @@ def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
     return mean(ended) >= _LEAST_ENDED and mean(broken) >= _LEAST_BROKEN
 
 
-def read_whole(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_whole(source: Source, progress: Progress) -> Generator[Row, None, None]:
     with open_bytes(source.path) as file:
         text = whole_text(file, source, progress)
     if text:
         yield Row(1, (text,))
 
 
-def whole_text(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> str:
+def whole_text(file: BinaryIO, source: Source, progress: Progress = None) -> str:
     """The whole text of a file without its last line end. Raises InputError."""
     parts: list[str] = []
     size = 0
@@ -105,7 +105,7 @@ def recognise_docx(candidate: Candidate) -> Source | None:
     return source
 
 
-def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_docx(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the paragraphs that are not blank, numbered from 1 as in the document, without tracked deletions."""
     number = 0
     try:
