@@ -7,7 +7,6 @@ import pytest
 pytest.importorskip("PySide6")
 
 
-from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_workbook
@@ -37,18 +36,3 @@ def test_by_mouse_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -
     assert Terminal(desktop.data).run("export", "Help centre ranking", "--out", again).status == 0
     assert rows == read_workbook(again)
     assert len(desktop.accepted()) == 1
-
-
-def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desktop: Desktop) -> None:
-    desktop.environ[PRACTICE_SECONDS_VARIABLE] = ""  # a batch is to be under way
-    desktop.start_example()
-    desktop.press("ctrl+Return")
-    desktop.until(desktop.accepted)
-    assert desktop.close() == 0
-    assert not desktop.is_in(JobState.DONE)
-    desktop.start_and_wait()
-    desktop.kill()
-    desktop.start_and_wait()
-    desktop.until(lambda: desktop.is_in(JobState.DONE))
-    assert len(desktop.accepted()) == 1
-    assert desktop.close() == 0
