@@ -39,10 +39,7 @@ def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) 
         ((jobs[0], "--input", EXAMPLE, EXAMPLE, EXAMPLE), "two_files_most_one_queries_one"),
         ((jobs[0], "--input", EXAMPLE, "--embed"), "file_is_read_another_kind_result"),
         ((jobs[0], "--input", tmp_path / "texts.csv"), "is_not_file_was_sent_or"),
-        ((jobs[0], "--input", tmp_path / "missing.csv"), "there_is_no_file_name_was"),
-        ((jobs[0], "--input", EXAMPLE, "--out", tmp_path / "vectors.npy"), "name_is_no_form_results_choose"),
         ((jobs[0], "--input", EXAMPLE, "--out", EXAMPLE), "path_is_file_is_read_choose"),
-        ((jobs[0], "--input", EXAMPLE, "--recipe", "none"), "there_is_no_recipe_name_none"),
     ):
         refused = take_over(second, *arguments)
         assert refused.status == 2 and code in refused.codes, (arguments, refused.err)

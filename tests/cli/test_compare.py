@@ -1,6 +1,5 @@
 """`cfbatch compare`, its status for what is worse and for what cannot be told, and the scores in `cfbatch show`."""
 
-import csv
 import json
 from collections.abc import Sequence
 from contextlib import closing
@@ -15,6 +14,7 @@ from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.system.paths import Paths
 from tests.cli.conftest import Run, keep_job
 from tests.core.results.folders import WAITING, Pair
+from tests.journeys.terminal import read_csv
 
 QUERIES = ("reset my password", "refund for an order", "change the invoice")
 
@@ -152,10 +152,8 @@ def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
     assert len(found["answers"][0]["by_query"]) == 12
     texts, table = paths.root / "texts.csv", paths.root / "queries.csv"
     assert run(*book, "--out", texts, "--queries", table)[0] == 0
-    assert len(texts.read_text("utf-8").splitlines()) == 1 + 12 * TEXTS
-    with table.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert [(row["nDCG@10_1"], row["RR_2"]) for row in rows] == [("1.0", "0.25")] * 12
+    assert [(row["nDCG@10_1"], row["RR_2"]) for row in read_csv(table)] == [("1.0", "0.25")] * 12
+    assert len(read_csv(texts)) == 12 * TEXTS
     assert run("compare", "old", "new", "--judgements", "another")[0] == 2
     assert "“Support, 2026”" in run("show", "old", "--judgements", "Support, 2026")[1]
 

@@ -52,19 +52,6 @@ def test_they_are_listed_by_a_later_look_at_the_job(run: Run, texts: Path) -> No
     assert all(words in out for words in SHOWN)
 
 
-def test_one_word_is_for_both_files(run: Run, tmp_path: Path) -> None:
-    queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
-    queries.write_text('id,query\n1,why\n2,"what" is it\n3,how\n', encoding="utf-8")
-    contexts.write_text('sku,text\nA,one\nB,"two" and more\nC,three\nD,5" screen\nE,six\n', encoding="utf-8")
-    arguments = ("check", queries, contexts, "--rank")
-    status, out, _ = run(*arguments)
-    assert status == 1 and "id: 2 | query: what is it" in out and "sku: B | text: two and more" in out
-    status, out, _ = run(*arguments, "--doubtful", "send", "--json")
-    facts = json.loads(out)
-    assert (status, facts["queries"], facts["texts"]) == (0, 3, 15)
-    assert [(each["file"], each["row"]) for each in facts["doubtful_sent"]] == [(1, 3), (2, 3), (2, 5)]
-
-
 def test_nothing_but_doubtful_rows_is_bad_input(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text('id,text\n2,"two" and more\n', encoding="utf-8")

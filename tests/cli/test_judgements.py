@@ -30,21 +30,6 @@ def test_a_file_goes_into_a_book_and_out_again(run: Run, tmp_path: Path) -> None
     assert (tmp_path / "out.txt").read_text("utf-8") == file.read_text("utf-8")
 
 
-def test_the_tally_says_how_far_judges_agree(run: Run, tmp_path: Path) -> None:
-    for judge, grades in (("Ada", (2, 1, 0, 2)), ("Ben", (2, 1, 0, 0))):
-        file = tmp_path / f"{judge}.jsonl"
-        lines = [
-            {"query": "red", "text": f"text {at}", "grade": grade, "judge": judge, "source": "person"}
-            for at, grade in enumerate(grades)
-        ]
-        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-        assert run("judgements", "import", file)[0] == 0
-    assert "My judgements" in run("judgements", "show", "--book", "my judgements")[1]
-    _, out, _ = run("judgements", "show", "--json")
-    (found,) = json.loads(out)["books"]
-    assert (found["tally"]["pairs"], found["disagreements"], found["between_judges"]["same"]) == (4, 1, 3)
-
-
 def test_bad_lines_stop_the_import_unless_they_may_be_left_out(run: Run, codes: Codes, tmp_path: Path) -> None:
     file = tmp_path / "rated.csv"
     file.write_text("query,docid,rating\nred,A,2\nred,B,maybe\n", "utf-8")

@@ -42,29 +42,3 @@ def test_a_flipped_bit_is_not_exported_and_is_put_right(run: Run, codes: Codes, 
     assert job.vectors.read_bytes() == right
     assert run("export", job.path.name, "--out", out_file)[0] == 0
     assert np.array_equal(np.load(out_file), np.load(job.vectors))
-
-
-def without_results(folder: JobFolder) -> None:
-    """As `data.db` is put back by a program that had copied it before the answer came."""
-    with folder.open() as database:
-        database.executescript(
-            "UPDATE requests SET state = 'waiting'; UPDATE batches SET results = NULL;"
-            "DELETE FROM facts WHERE name IN ('dimension', 'pooling', 'references_echoed');"
-        )
-
-
-def test_an_export_completes_the_job_from_its_answers_or_says_what_is_missing(
-    run: Run, tmp_path: Path, job: JobFolder
-) -> None:
-    right = np.load(job.vectors)
-    without_results(job)
-    assert run("export", job.path.name, "--out", tmp_path / "out.npy")[0] == 0
-    assert np.array_equal(np.load(tmp_path / "out.npy"), right)
-    without_results(job)
-    assert run("resume", job.path.name)[0] == 0
-    without_results(job)
-    job.reply(1).unlink()
-    for command in (("export", job.path.name, "--out", tmp_path / "again.npy"), ("resume", job.path.name)):
-        status, _, err = run(*command)
-        assert status == 1 and f"cfbatch verify {job.path.name} --mend" in err
-    assert not (tmp_path / "again.npy").exists()

@@ -87,11 +87,6 @@ class Desktop:
         Paths(self.data).create()
         Settings(connection="cloudflare").save(Paths(self.data).settings)
 
-    def kill(self) -> None:
-        process = next(process for process in self.started if process.poll() is None)
-        process.kill()
-        process.communicate()
-
     def close(self) -> int:
         """Close the window as Ctrl+Q does, and say its exit status; nothing that went wrong may stand on stderr.
 

@@ -1,14 +1,12 @@
-"""What was sent and not answered is decided by the user, in the terminal too; and what is there can be backed up."""
+"""What was sent and not answered is decided by the user, in the terminal too; and curl's job is added."""
 
 import json
 import os
 import shutil
 import subprocess
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from cfbatch_gui.core.resources import resource
@@ -73,16 +71,6 @@ def test_it_is_dismissed(terminal: Terminal, in_doubt: str, tmp_path: Path) -> N
     assert (again.status, again.codes) == (2, {"no_batch_job_id_unknown_outcome"})
 
 
-def test_a_backup_is_written_and_restored(terminal: Terminal, tmp_path: Path) -> None:
-    ran = terminal.run("run", EXAMPLE, "--rank", "--connection", "practice", "--json")
-    assert terminal.run("backup", tmp_path / "jobs.zip").status == 0
-    restored = Terminal(tmp_path / "restored")
-    with zipfile.ZipFile(tmp_path / "jobs.zip") as archive:
-        archive.extractall(restored.data)
-    show = ("show", ran.json["job"], "--json")
-    assert restored.run(*show).json == terminal.run(*show).json
-
-
 BODY = {
     "requests": [
         {"query": "clouds", "contexts": [{"text": "an orange cloud"}, {"text": "a llama"}]},
@@ -122,20 +110,3 @@ def test_a_job_that_curl_has_begun(
     assert len(read_csv(out)) == 4
     (job,) = terminal.jobs()
     assert terminal.run("attach", job["batches"][0]["request_id"], "--connection", "cloudflare").status == 2
-
-
-def test_a_file_of_another_kind_is_read_for_it_as_for_a_run(terminal: Terminal, service: str, tmp_path: Path) -> None:
-    terminal.connect(service)
-    texts = tmp_path / "texts.csv"
-    texts.write_bytes("sku;body\n1;Die Straße ist naß\n2;Ölgemälde\n".encode("cp1252"))
-    url = f"{service}/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true"
-    body = {"requests": [{"text": ["Die Straße ist naß", "Ölgemälde"]}]}
-    answer = httpx.post(url, json=body, headers={"authorization": f"Bearer {TOKEN}"}).text
-    (tmp_path / "answer.json").write_text(answer)
-    reading = ("--embed", "--encoding", "cp1252", "--separator", ";", "--role", "body=text")
-    out = tmp_path / "vectors.csv"
-    ended = terminal.run(
-        "attach", tmp_path / "answer.json", "--input", texts, *reading, "--connection", "cloudflare", "--out", out
-    )
-    assert ended.status == 0, ended.err
-    assert "Die Straße ist naß" in out.read_text(encoding="utf-8")

@@ -1,29 +1,27 @@
 """The window from outside: a process of its own, the mouse and the keyboard of a screen, and files."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PySide6")
 
-
-from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
-from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.jobs.states import BatchState, JobState
+from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_workbook
+from tests.support import faults
+from tests.support.faulty_service import ThreadedService
 
 SEND, EXPORT, SAVE = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
-
-
-def until_finished(desktop: Desktop) -> None:
-    desktop.until(lambda: desktop.is_in(JobState.DONE))
-    desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
 
 
 def test_by_mouse_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
     desktop.start_example()
     desktop.click_main_button(SEND)
-    until_finished(desktop)
+    desktop.until(lambda: desktop.is_in(JobState.DONE))
+    desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
     desktop.click_main_button(EXPORT)
     desktop.until(lambda: len(desktop.main_buttons()) == 3)
     desktop.click_main_button(SAVE)
@@ -39,16 +37,28 @@ def test_by_mouse_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -
     assert len(desktop.accepted()) == 1
 
 
-def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desktop: Desktop) -> None:
-    desktop.environ[PRACTICE_SECONDS_VARIABLE] = ""  # a batch is to be under way
-    desktop.start_example()
-    desktop.press("ctrl+Return")
-    desktop.until(desktop.accepted)
-    assert desktop.close() == 0
-    assert not desktop.is_in(JobState.DONE)
-    desktop.start_and_wait()
-    desktop.kill()
-    desktop.start_and_wait()
-    desktop.until(lambda: desktop.is_in(JobState.DONE))
-    assert len(desktop.accepted()) == 1
-    assert desktop.close() == 0
+SLOWLY = 0.005  # seconds for each byte of the answer; all of it comes within the time that closing waits
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_submit_whose_answer_is_on_its_way_is_recorded(
+    desktop: Desktop, tmp_path: Path, number: signal.Signals, status: int
+) -> None:
+    slow = faults.drip(on="submit", billed=True, seconds=SLOWLY)
+    with ThreadedService(tmp_path / "service", slow).opened() as service:
+        desktop.connect(service.url, token=TOKEN)
+        desktop.start_example()
+        desktop.press("ctrl+Return")
+        desktop.until(service.accepted)
+        job = desktop.job()
+        assert job is not None and job.batches[0].state is BatchState.SENDING
+        process = desktop.started[-1]
+        process.send_signal(number)
+        _, said = process.communicate(timeout=240)
+        assert process.returncode == status and "Traceback" not in said, said
+        job = desktop.job()
+        assert job is not None and [batch.request_id for batch in job.batches] == service.accepted()
+        desktop.start_and_wait()
+        desktop.until(lambda: desktop.is_in(JobState.DONE))
+        assert desktop.close() == 0
+        assert len(service.accepted()) == 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from itertools import groupby, islice
 
-from cfbatch_gui.core.inputs.input_values import Block, Row, Source, single_rows
+from cfbatch_gui.core.inputs.input_values import Block, Progress, Row, Source, single_rows
 from cfbatch_gui.core.inputs.readers.formats import format_of
 from cfbatch_gui.core.system.threads import check_stopped
 
@@ -12,7 +12,7 @@ _LOOKED_THROUGH = 20_000  # rows
 _ROWS_IN_BLOCK = 20  # few, as each may be a file
 
 
-def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Row, None, None]:
+def read_rows(source: Source, *, progress: Progress = None) -> Generator[Row, None, None]:
     """Yield the rows exactly as `source` says, in file order, without the header. `progress` gets bytes or rows.
 
     Raises InputError.
@@ -20,7 +20,7 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
     return single_rows(format_of(source).read(source, _looking(progress)))
 
 
-def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
+def read_blocks(source: Source, *, progress: Progress = None) -> Generator[Block | Row, None, None]:
     """Yield the rows as `read_rows` does, those without a problem in blocks."""
     found = format_of(source).read(source, _looking(progress))
     for is_plain, group in groupby(found, lambda each: isinstance(each, Row) and not each.problem):
@@ -32,7 +32,7 @@ def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None
             yield Block([row.number for row in some], [row.cells for row in some])
 
 
-def _looking(progress: Callable[[int], None] | None) -> Callable[[int], None]:
+def _looking(progress: Progress) -> Callable[[int], None]:
     def report(position: int) -> None:
         check_stopped()
         if progress is not None:

@@ -1,6 +1,6 @@
 """The frozen values of inputs. Those made for each row are msgspec Structs, which are cheaper than dataclasses."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -10,6 +10,8 @@ import msgspec
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.messages import Message, message
+
+Progress = Callable[[int], None] | None  # gets how many bytes or rows are read
 
 
 class Kind(StrEnum):

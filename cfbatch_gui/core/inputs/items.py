@@ -17,6 +17,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Mapping,
     Problem,
     ProblemKind,
+    Progress,
     Query,
     Role,
     Row,
@@ -35,7 +36,7 @@ def read_items(
     mapping: Mapping,
     second: Source | None = None,
     *,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
     on_row: Callable[[int, Row], None] = lambda file, row: None,
 ) -> Generator[Item, None, None]:
     """Yield what a job sends, in file order, and a Problem for what is not.
@@ -62,7 +63,7 @@ def read_items(
 
 
 def _sent_rows(
-    source: Source, file: int, progress: Callable[[int], None] | None, on_row: Callable[[int, Row], None]
+    source: Source, file: int, progress: Progress, on_row: Callable[[int, Row], None]
 ) -> Iterator[Row | Problem]:
     for row in read_rows(source, progress=progress):
         on_row(file, row)
@@ -90,7 +91,7 @@ def read_text_blocks(
     source: Source,
     mapping: Mapping,
     *,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
     on_row: Callable[[int, Row], None] = lambda file, row: None,
 ) -> Generator[TextBlock | Problem, None, None]:
     """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks; `on_row` only gets rows that are not sent."""
@@ -198,7 +199,7 @@ def _several(layout: Layout, row: Row, columns: _Columns) -> Iterator[Item]:
 
 @contextmanager
 def _maker(
-    mapping: Mapping, second: Source | None, progress: Callable[[int], None] | None
+    mapping: Mapping, second: Source | None, progress: Progress
 ) -> Iterator[Callable[[Row, _Columns], Iterator[Item]]]:
     """Give what makes the items of a row; for `Layout.CANDIDATES` from the texts of the second file."""
     if mapping.layout is not Layout.CANDIDATES or second is None:

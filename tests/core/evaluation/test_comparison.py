@@ -1,6 +1,5 @@
 """The comparison of rankings of several jobs over the same items, by query, and what it can tell."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -24,12 +23,12 @@ from cfbatch_gui.core.evaluation.comparison import (
 )
 from cfbatch_gui.core.evaluation.joining import Keys, MatchedBy, match, read_run, read_runs
 from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, compare_pairs, holm, randomisation_p
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.rankings import ranks_of
 from cfbatch_gui.core.results.score_table import hashed_id
 from tests.core.evaluation.generated import run_of, scored
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
+from tests.journeys.terminal import read_csv
 
 BASE = [
     Pair("reset", "first", 0.9, id="A"),
@@ -77,16 +76,6 @@ def test_queries_with_ids_are_matched_though_their_wording_differs(tmp_path: Pat
     compared = compare([read_run(run.folder, run.job) for run in runs])
     assert compared.joined[1].queries[MatchedBy.ID] == 2
     assert len(compared.query) == 5
-
-
-def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
-    table = Table(tmp_path / "job").rank(scored(BASE, *[WAITING] * 5))
-    with pytest.raises(UsageError, match="no scores yet"):
-        read_run(table.folder, table.job())
-    with pytest.raises(UsageError, match="vectors"):
-        read_run(table.folder, replace(table.job(), kind=Kind.EMBED))
-    with pytest.raises(UsageError, match="two jobs"):
-        compare([])
 
 
 def test_vectors_order_the_pairs_of_a_ranking_that_they_have(tmp_path: Path) -> None:
@@ -159,11 +148,6 @@ MOVED = [
 ]
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 @pytest.fixture
 def compared(tmp_path: Path) -> Comparison:
     turned = scored(MOVED, 0.1, 0.5, 0.9, 0.4, 0.3)
@@ -187,7 +171,7 @@ def test_each_query_and_all_of_them(compared: Comparison) -> None:
 def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
     assert write_texts(with_top(compared, 2, None), path) == 5
-    rows = read(path)
+    rows = read_csv(path)
     assert [row["doc_id"] for row in rows] == ["007", "B", "C", "D", "E"]
     assert rows[1]["text"] == "=1+1"
     first = rows[0]
@@ -200,7 +184,7 @@ def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
 def test_a_row_for_each_query(compared: Comparison, tmp_path: Path) -> None:
     path = tmp_path / "queries.csv"
     assert write_queries(with_top(compared, 2, None), path) == 2
-    rows = read(path)
+    rows = read_csv(path)
     assert rows[0]["query"] == "reset"
     assert (rows[0]["top_2_2"], rows[0]["first_kept_2"], rows[0]["largest_change_2"]) == ("0.5", "0", "2")
     assert float(rows[0]["rbo_3"]) == pytest.approx(1.0)

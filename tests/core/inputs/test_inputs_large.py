@@ -9,7 +9,7 @@ import pytest
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs import encodings, open_file
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import ReadOptions
+from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.core.inputs.files import zipped
@@ -41,6 +41,12 @@ def test_what_is_not_utf8_far_down_is_asked_about_and_never_changed(tmp_path: Pa
     assert caught.value.guess == "cp1252"
     chosen = open_source(path, ReadOptions(encoding="cp1252"))
     assert "Müll und Öl" in list(read_rows(chosen))[-1].cells[-1]
+
+
+def test_a_file_that_is_one_text_is_asked_about_too(tmp_path: Path) -> None:
+    path = large(tmp_path / "a.txt", "Müll und Öl", "cp1252")
+    with pytest.raises(EncodingUnknown):
+        preview(open_source(path, ReadOptions(unit=FileFormat.WHOLE)))
 
 
 def noise(rows: int) -> bytes:

@@ -242,12 +242,12 @@ CASES: list[tuple[str, str, list[tuple[str, ...]], tuple[str, ...]]] = [
      ()),
     ("duckdb.txt", DUCKDB, [("1", "one thing"), ("2", "Äpfel")], ()),
     ("mysql.txt", MYSQL, [("1", "one thing"), ("3", "a, b"), ("4", "NULL")],
-     ("1 line above the table is not read: “mysql> select id, text from t”.",)),
+     (message("n_lines_above_table_are_not", n=1, first=quoted("mysql> select id, text from t")),)),
     ("notes.md", MARKDOWN, [("1", "a | b"), ("2", "-"), ("3", "---"), ("4", "**bold**, `x`")],
      (message("n_lines_above_table_are_not", n=1, first=quoted("# Products")),)),
     ("bare.md", MARKDOWN_BARE, [("1", "one"), ("2", "two")], ()),
     ("sap.txt", SAP, [("0000000012", "Lampe; blau"), ("0000000013", "Stuhl")],
-     (message("n_lines_above_table_are_not", n=2, first="“Table: MAKT” and more"),)),
+     (message("n_lines_above_table_are_not", n=2, first=message("text_more", text="Table: MAKT")),)),
 ]  # fmt: skip
 
 

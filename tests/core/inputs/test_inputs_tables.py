@@ -25,12 +25,12 @@ def test_what_stands_above_and_below_a_table_is_said(tmp_path: Path) -> None:
     rows, source = read(tmp_path / "a.csv", f"Products of May\nAll prices in EUR\nid,text,price\n{body}Total,,12.50\n")
     assert [row.cells for row in rows] == [(str(n), f"Lamp number {n}", f"{n}.50") for n in range(5)]
     assert source.notices == (
-        "2 lines above the table are not read: “Products of May” and more.",
+        message("n_lines_above_table_are_not", n=2, first=message("text_more", text="Products of May")),
         message("n_lines_below_table_are_not", n=1, first=quoted("Total,,12.50")),
     )
     rows, source = read(tmp_path / "b.csv", f"id,text,price\n{body}\n\nSource: the shop\n(5 rows)\n")
-    assert len(rows) == 5
-    assert source.notices == ("2 lines below the table are not read: “Source: the shop” and more.",)
+    below = message("n_lines_below_table_are_not", n=2, first=message("text_more", text="Source: the shop"))
+    assert (len(rows), source.notices) == (5, (below,))
 
 
 def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
@@ -150,19 +150,16 @@ def test_most_tables_of_others_are_understood(path: Path) -> None:
 
 
 CLOSE = "Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n"
+LINES = '["Berlin", "Germany"]\n["Paris", "France"]\n["Rome", "Italy"]\n'
+DOCUMENT = '[["Berlin", "Germany"], ["Paris", "France"]]'
 
 
 @pytest.mark.parametrize(
     ("content", "name", "beginning", "ending"),
     [
         (CLOSE, "a.csv", "A table separated by commas, ", ", in UTF-8."),
-        (
-            '["Berlin", "Germany"]\n["Paris", "France"]\n["Rome", "Italy"]\n',
-            "a.jsonl",
-            "JSON Lines: lists of cells, ",
-            ".",
-        ),
-        ('[["Berlin", "Germany"], ["Paris", "France"]]', "a.json", "A JSON document: lists of cells, ", ", in UTF-8."),
+        (LINES, "a.jsonl", "JSON Lines: lists of cells, ", "."),
+        (DOCUMENT, "a.json", "A JSON document: lists of cells, ", ", in UTF-8."),
     ],
 )
 def test_what_is_close_is_said_until_it_is_decided(

@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.reuse import EarlierResults
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer, open_or_recover, place_of, settle_doubt
+from cfbatch_gui.core.jobs.store.data_folder import open_or_recover, place_of
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
@@ -114,13 +114,6 @@ class Bench:
         await self.runner.close()
         self.disk.shutdown()
         self.ledger.close()
-
-    async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
-        """Do what the user says about the data folder; the jobs that were paused."""
-        paused = settle_doubt(self.ledger, self.paths, place_of(self.paths.root), answer)
-        self.store.holds_back = False
-        await self.runner.resume_all()
-        return paused
 
     async def restart(self) -> None:
         """Stop and start again, as the program does."""

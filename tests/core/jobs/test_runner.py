@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing, requests
 from cfbatch_gui.core.jobs.plan.packing import body_of, repack
-from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, Waits, interval
+from cfbatch_gui.core.jobs.poll_schedule import LONGEST, LONGEST_FAULT, interval
 from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, STOPPED_HERE, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.core.jobs.conftest import CLOUDS, Bench, Clock, opened_bench
@@ -225,18 +225,6 @@ async def test_an_outage_is_waited_out_by_one_for_all_and_over_within_a_minute(
     assert during - asked < 300, "a dozen batches do not ask a dozen times"
     assert max(arrival.at for arrival in bench.faulty.arrivals[during:]) <= back + 2 * LONGEST_FAULT
     assert bench.faulty.arrivals[during].at <= back + LONGEST_FAULT
-
-
-async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock) -> None:
-    async def sleep(seconds: float) -> None:
-        await clock.sleep(seconds)
-        if sum(clock.slept) == 90:
-            clock.set_by = -86_400.0
-
-    waits = Waits(clock, sleep, patience=None)
-    waits.answered("service", seconds=600)
-    await waits.over("service")
-    assert 600 <= sum(clock.slept) <= 600 + 30
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])

@@ -124,7 +124,6 @@ async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(bench: Be
 
 
 LOST_BILLED = faults.reset_after_body(billed=True)
-LOST_UNBILLED = faults.reset_after_body()
 
 
 async def unknown(bench: Bench, fault: Fault = LOST_BILLED) -> Job:

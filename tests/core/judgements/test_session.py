@@ -5,14 +5,7 @@ import pytest
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session, Shown, between_judges, with_themselves
 from cfbatch_gui.core.judgements.values import Subject
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.core.jobs.conftest import Clock
 
 
 def pairs(*texts: str) -> list[Shown]:

@@ -1,14 +1,14 @@
 """ASCII tables: a line a row between bars and rules, as psql, MySQL's client and Markdown print them."""
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
 from wcwidth import wcswidth
 
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Source
+from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Progress, Row, Source
 from cfbatch_gui.core.inputs.open_file import only_header, open_bytes
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end
 from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, notice_above
@@ -110,10 +110,10 @@ def recognise_ascii_table(candidate: Candidate) -> Source | None:
     )
 
 
-def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_ascii_table(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the rows, numbered by their first lines. Any other line is a problem, also of a second table."""
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        lines = text_lines(file, source, progress)
         head = list(islice(lines, _MOST_ABOVE))
         table = _find(head)
         if table is None:

@@ -332,7 +332,7 @@ def _candidates(path: Path) -> dict[str, list[str]]:
         return _listed_candidates(path)
     scored: dict[str, list[tuple[float, int, str]]] = {}
     with open_bytes(path) as file:
-        for number, line in enumerate(text_lines(file, path.name, "utf-8"), 1):
+        for number, line in enumerate(text_lines(file, Source(path, FileFormat.LINES, (), 0, "utf-8")), 1):
             fields = line.split()
             if not fields:
                 continue
@@ -361,7 +361,7 @@ def _judgements(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
     head = _beginning(path).split("\n")[0].split()
     if len(head) == 4 and _JUDGEMENT_LINE.fullmatch(" ".join((head[0], "0", *head[2:]))):  # TREC: qid iter docno rel
         with open_bytes(path) as file:
-            for line in text_lines(file, path.name, "utf-8"):
+            for line in text_lines(file, Source(path, FileFormat.LINES, (), 0, "utf-8")):
                 fields = line.split()
                 if len(fields) >= 4:
                     yield (fields[0], fields[2]), fields[3]

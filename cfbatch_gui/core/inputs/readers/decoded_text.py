@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.encodings import not_utf8
+from cfbatch_gui.core.inputs.input_values import Progress, Source
 from cfbatch_gui.core.messages import message
 
 PIECE = 256 * 1024  # bytes; larger chunks do not fit into the processor's cache and are no faster
@@ -19,45 +20,34 @@ CUT_MARK = "\0cut"  # nor can this
 _MARKS = re.compile("(?<=[\r\n])\ufeff+")
 
 
-def text_lines(
-    file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None, *, is_sure: bool = True
-) -> Iterator[str]:
+def text_lines(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[str]:
     """Yield lines with their ends, without byte order marks at line starts.
 
-    U+FFFD for what is invalid, NUL or a lone surrogate. Raises InputError above `LONGEST_LINE`; with `is_sure` False,
-    EncodingUnknown.
+    U+FFFD for what is invalid, NUL or a lone surrogate. Raises InputError above `LONGEST_LINE`; unless the encoding is
+    sure, EncodingUnknown.
     """
     # chain() over StringIO keeps the loop over lines in C: Python code runs once a chunk, not once a line.
-    pieces = text_pieces(file, name, encoding, progress, is_sure=is_sure)
-    return chain.from_iterable(map(lines_of_piece, pieces))
+    return chain.from_iterable(map(lines_of_piece, text_pieces(file, source, progress)))
 
 
 def lines_of_piece(piece: str) -> Iterator[str]:
     return io.StringIO(piece, newline="")
 
 
-def _decoder(encoding: str, name: str, *, is_sure: bool) -> Callable[[bytes, bool], str]:
-    decode = codecs.getincrementaldecoder(encoding)("replace" if is_sure else "strict").decode
+def _decoder(source: Source) -> Callable[[bytes, bool], str]:
+    decode = codecs.getincrementaldecoder(source.encoding)("replace" if source.is_encoding_sure else "strict").decode
 
     def decode_or_ask(data: bytes, final: bool) -> str:
         try:
             return decode(data, final)
         except UnicodeDecodeError as exc:
             around = data[max(0, exc.start - _SAMPLE) : exc.start + _SAMPLE]
-            raise not_utf8(around, name, f"far down in the file: {exc.reason}") from exc
+            raise not_utf8(around, source.path.name, f"far down in the file: {exc.reason}") from exc
 
-    return decode if is_sure else decode_or_ask
+    return decode if source.is_encoding_sure else decode_or_ask
 
 
-def text_pieces(
-    file: BinaryIO,
-    name: str,
-    encoding: str,
-    progress: Callable[[int], None] | None = None,
-    *,
-    is_sure: bool = True,
-    longest: int = 0,
-) -> Iterator[str]:
+def text_pieces(file: BinaryIO, source: Source, progress: Progress = None, *, longest: int = 0) -> Iterator[str]:
     """Yield the text of `text_lines` in pieces of whole lines.
 
     A line longer than `longest` is replaced by `CUT_MARK`.
@@ -65,7 +55,7 @@ def text_pieces(
     unfinished: list[str] = []
     unfinished_size = 0
     is_cutting = False
-    for piece in text_chunks(file, name, encoding, progress, is_sure=is_sure):
+    for piece in text_chunks(file, source, progress):
         text = _from_line_end(piece) if is_cutting else piece
         is_cutting = is_cutting and not text
         # A \r at the very end may be the first half of \r\n, so it is kept for the next chunk.
@@ -76,17 +66,16 @@ def text_pieces(
         unfinished_size += len(text) - end
         if unfinished_size > (longest or LONGEST_LINE):
             if not longest:
+                name = source.path.name
                 raise InputError(message("name_line_more_than_most_characters", name=name, most=LONGEST_LINE))
             unfinished, unfinished_size, is_cutting = [CUT_MARK], 0, True
     yield "".join(unfinished)
 
 
-def text_chunks(
-    file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None, *, is_sure: bool = True
-) -> Iterator[str]:
+def text_chunks(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[str]:
     """Yield the text of `text_lines` in chunks that may end anywhere. Raises EncodingUnknown."""
     position = 0
-    for text, size, _ in _texts(file, _decoder(encoding, name, is_sure=is_sure)):
+    for text, size, _ in _texts(file, _decoder(source)):
         yield text.replace("\0", "\ufffd")
         position += size
         if progress is not None:

@@ -17,6 +17,7 @@ from cfbatch_gui.core.inputs.input_values import (
     LONGEST_RAW,
     Block,
     ProblemKind,
+    Progress,
     Quoting,
     Row,
     RowHabits,
@@ -214,7 +215,6 @@ _MOST_READ_AGAIN = 1_000_000  # lines
 
 
 Problem = tuple[str, ProblemKind]  # why a record is not used as it stands
-Progress = Callable[[int], None] | None
 
 
 def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
@@ -310,9 +310,7 @@ class _Reading:
         self._is_wide = self._widths != {self._width}
         self._header: list[str] = []
         self._is_header_next = source.has_header
-        pieces = decoded_text.text_pieces(
-            file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
-        )
+        pieces = decoded_text.text_pieces(file, source, progress, longest=LONGEST_CELL)
         self._text = _Lines(in_one_sign(piece, source.separator) for piece in pieces)
         self._read_again, self._at_once = 0, _MOST_AT_ONCE
         self._further = 0  # lines so far that go on with the record of the line above

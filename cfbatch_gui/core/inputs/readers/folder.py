@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,7 @@ from zipfile import ZipInfo
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.encodings import Encoding, encoding_of
-from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.input_values import Progress, Row, Source
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 from cfbatch_gui.core.messages import message
 
@@ -20,7 +21,7 @@ _TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst")
 _Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 
-def read_folder(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_folder(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the name and text of each file, by name; `source.encoding` is for those that must be guessed.
 
     What cannot be read is a problem.
@@ -32,7 +33,7 @@ def read_folder(source: Source, progress: Callable[[int], None] | None) -> Gener
             with opened() as file:
                 codec = _codec(file, name, source)
                 file.seek(0)
-                yield Row(number, (name, whole_text(file, PurePosixPath(name).name, codec)))
+                yield Row(number, (name, whole_text(file, replace(source, path=Path(name), encoding=codec))))
         except InputError as error:
             yield Row(number, (name.encode(errors="replace").decode(), ""), error.message)
         if progress is not None:

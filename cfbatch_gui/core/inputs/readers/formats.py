@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.encodings import shown_name
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Progress, Row, Shape, Source
 from cfbatch_gui.core.inputs.readers import (
     ascii_table,
     collection,
@@ -17,7 +17,6 @@ from cfbatch_gui.core.inputs.readers import (
 )
 from cfbatch_gui.core.messages import Message, message, quoted
 
-Progress = Callable[[int], None] | None
 Reader = Callable[[Source, Progress], Generator[Block | Row, None, None]]
 Recogniser = Callable[[Candidate], Source | None]
 

@@ -93,7 +93,7 @@ def _rows_of_value(source: Source, number: int, value: object, rows_of: _RowsOf)
 
 def _values_of_lines(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
     """Yield the objects of a piece together if each of its lines holds one, or what each line holds."""
-    for piece in text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure):
+    for piece in text_pieces(file, source, progress):
         text = piece.replace("\r\n", "\n").removesuffix("\n")
         ends = text.count("\n")
         # Between a line that ends an object and one that begins one, a comma can part elements of a list alone.
@@ -107,7 +107,7 @@ def _values_of_lines(file: BinaryIO, source: Source, progress: Callable[[int], N
 
 def _values_of_document(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
     """Yield the elements; where the JSON is invalid, a `Broken` is the last. Raises InputError."""
-    pieces = text_chunks(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+    pieces = text_chunks(file, source, progress)
     text = _Text(pieces, source)
     is_first = True
     try:

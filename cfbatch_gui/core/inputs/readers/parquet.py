@@ -1,12 +1,12 @@
 """Read Parquet files with arro3, an optional dependency, in a process of its own."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, Progress, Source
 from cfbatch_gui.core.inputs.open_file import without_rows
 from cfbatch_gui.core.inputs.readers.decoding_process import decoding
 from cfbatch_gui.core.inputs.readers.decoding_program import PARQUET
@@ -30,7 +30,7 @@ def recognise_parquet(candidate: Candidate) -> Source | None:
     return Source(candidate.path, "parquet", columns, candidate.size, has_header=True)
 
 
-def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Block, None, None]:
+def read_parquet(source: Source, progress: Progress) -> Generator[Block, None, None]:
     """Yield the rows, numbered from 1, one batch in memory at a time; lists and maps as JSON, times as ISO 8601.
 
     A value that Python cannot hold, such as a date beyond the year 9999, is empty.

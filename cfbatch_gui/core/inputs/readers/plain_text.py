@@ -1,7 +1,7 @@
 """Plain text, with one text a line, a paragraph or a file, and Word documents (.docx), with one a paragraph."""
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from itertools import groupby
 from statistics import mean
 from typing import BinaryIO
@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, Row, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, Progress, Row, Source
 from cfbatch_gui.core.inputs.open_file import damaged, open_archive, open_bytes, open_member, without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import (
     LONGEST_LINE,
@@ -21,12 +21,12 @@ from cfbatch_gui.core.inputs.readers.decoded_text import (
 from cfbatch_gui.core.messages import message
 
 
-def read_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Block, None, None]:
+def read_lines(source: Source, progress: Progress) -> Generator[Block, None, None]:
     """Yield every line that is not blank as one cell, spaces and separators included."""
     is_header = source.has_header
     below = 1
     with open_bytes(source.path) as file:
-        for piece in text_pieces(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure):
+        for piece in text_pieces(file, source, progress):
             lines = list(lines_of_piece(piece))
             found = [(number, line) for number, line in enumerate(lines, below) if not line.isspace()]
             below += len(lines)
@@ -36,10 +36,10 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
                 yield Block([number for number, _ in rows], [(without_line_end(line),) for _, line in rows])
 
 
-def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_paragraphs(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the texts between blank lines, numbered by their first lines."""
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        lines = text_lines(file, source, progress)
         for is_blank, block in groupby(enumerate(lines, 1), lambda numbered: numbered[1].isspace()):
             numbers, paragraph = zip(*block, strict=True)
             if not is_blank:
@@ -66,21 +66,22 @@ def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
     return mean(ended) >= _LEAST_ENDED and mean(broken) >= _LEAST_BROKEN
 
 
-def read_whole(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_whole(source: Source, progress: Progress) -> Generator[Row, None, None]:
     with open_bytes(source.path) as file:
-        text = whole_text(file, source.path.name, source.encoding, progress)
+        text = whole_text(file, source, progress)
     if text:
         yield Row(1, (text,))
 
 
-def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None) -> str:
-    """The whole text of a file without its last line end; `name` is for the error. Raises InputError."""
+def whole_text(file: BinaryIO, source: Source, progress: Progress = None) -> str:
+    """The whole text of a file without its last line end. Raises InputError."""
     parts: list[str] = []
     size = 0
-    for line in text_lines(file, name, encoding, progress):
+    for line in text_lines(file, source, progress):
         parts.append(line)
         size += len(line)
         if size > LONGEST_LINE:
+            name = source.path.name
             raise InputError(message("name_more_than_most_characters_far", name=name, most=LONGEST_LINE))
     return without_line_end("".join(parts))
 
@@ -104,7 +105,7 @@ def recognise_docx(candidate: Candidate) -> Source | None:
     return source
 
 
-def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_docx(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the paragraphs that are not blank, numbered from 1 as in the document, without tracked deletions."""
     number = 0
     try:
