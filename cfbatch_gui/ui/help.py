@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import PySide6
-from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QUrl, qVersion
+from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QTimer, QUrl, qVersion
 from PySide6.QtGui import (
     QAction,
     QDesktopServices,
@@ -88,7 +88,11 @@ class _Page(QTextBrowser):
         self.setOpenLinks(False)
         self.anchorClicked.connect(QDesktopServices.openUrl)
         self.document().setDocumentMargin(LARGE + 8)
+        # One that comes and goes would change the width of the pictures, and so come and go.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self._text = ""
+        self._resized = QTimer(self, singleShot=True, interval=0)  # not while Qt lays the page out
+        self._resized.timeout.connect(self._show_again)
 
     def show_page(self, text: str) -> None:
         """`text` is Markdown, with pictures by their names alone."""
@@ -114,9 +118,12 @@ class _Page(QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width() and self._text:  # pictures have the width of the page
-            place = self.verticalScrollBar().value()
-            self.show_page(self._text)
-            self.verticalScrollBar().setValue(place)
+            self._resized.start()
+
+    def _show_again(self) -> None:
+        place = self.verticalScrollBar().value()
+        self.show_page(self._text)
+        self.verticalScrollBar().setValue(place)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         if kind != QTextDocument.ResourceType.ImageResource.value:
