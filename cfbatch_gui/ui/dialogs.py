@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, QStandardPaths, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QPushButton, QStyle, QWidget
 from shiboken6 import isValid
 
 from cfbatch_gui.core.system.file_names import file_name
@@ -79,7 +79,10 @@ class Dialog(QDialog):
 
     def sizeHint(self) -> QSize:
         parts = (self._content, self._foot)
-        width = scaled(self._size[0]) or max(part.sizeHint().width() for part in parts)
+        beside_bar = self._content.minimumSizeHint().width() + self.style().pixelMetric(
+            QStyle.PixelMetric.PM_ScrollBarExtent
+        )
+        width = max(scaled(self._size[0]) or max(part.sizeHint().width() for part in parts), beside_bar)
         height = scaled(self._size[1]) or sum(height_at(part, width) for part in parts)
         return QSize(width, height).boundedTo(self.screen().availableSize() - QSize(2 * WIDE, 2 * WIDE))
 
