@@ -162,7 +162,7 @@ class NoticeBar(QFrame):
         self._icon.set_icon(name, role)
         self._text.setText(text)
         self._text.set_role("body" if level == "info" else level)
-        self._text.setMinimumWidth(min(self._text.fontMetrics().horizontalAdvance(text), scaled(_LEAST_SENTENCE)))
+        self._text.setMinimumWidth(min(self._text.fontMetrics().horizontalAdvance(text), _LEAST_SENTENCE))
         self.setAccessibleName(text)
         restyle(self, "level", level)
 
