@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, get_args
 
-from cfbatch_gui.core.practice.app import HOST, PREFIX, Application, practice_app
+from cfbatch_gui.core.practice.app import HOST, PREFIX, Application
 from cfbatch_gui.core.practice.server import listen
 from tests.support import faults as faults_of
 from tests.support.faults import Fault, Kind
 from tests.support.http import Answer, Head, Line, ask, read_head
 from tests.support.practice import accepted
+from tests.support.vectorize import service_with_indexes
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "tls" / "loopback.pem"  # of this computer's own address
 _PIECE = 1 << 16
@@ -316,7 +317,7 @@ class Threaded:
 
 class ThreadedService(Threaded):
     def __init__(self, folder: Path, *faults: Fault, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(practice_app(folder, seconds_queued=0.0, seconds_running=0.0, clock=clock), *faults)
+        super().__init__(service_with_indexes(folder, clock=clock), *faults)
         self._folder = folder
 
     def accepted(self) -> list[str]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import ReplyError, ServiceBusy, ServiceRefused, TokenRefused, UsageError
-from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
@@ -24,6 +23,7 @@ from tests.core.vectorize.conftest import OPTIONS, THROUGH, Answer, Bench, first
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.practice import PracticeServer
+from tests.support.vectorize import service_with_indexes
 
 VERIFIED = PushOutcome.VERIFIED
 
@@ -236,7 +236,7 @@ async def test_what_is_not_in_the_index_as_it_is_now_cannot_be_compared(bench: B
 
 @pytest.mark.parametrize("billed", [False, True], ids=["unapplied", "applied"])
 async def test_an_upload_whose_answer_is_lost_is_repeated(tmp_path: Path, billed: bool) -> None:
-    service = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0, load_model=HashedNgrams)
+    service = service_with_indexes(tmp_path / "service", load_model=HashedNgrams)
     lost = faults.reset_after_body(on="upload", number=2, times=2, billed=billed)
     async with FaultyService(service, [lost]) as faulty:
         bench = Bench(tmp_path, faulty.url, most_vectors=20)
