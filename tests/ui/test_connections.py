@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
@@ -32,7 +33,9 @@ from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.support.practice import PracticeServer
+from tests.support.sentences import shows
 from tests.ui.connections import (
+    WORKER,
     answer,
     answer_line,
     begin,
@@ -48,6 +51,7 @@ from tests.ui.connections import (
     until,
 )
 
+UNTESTED = ["Not tested yet"] * 4
 Open = Callable[..., Awaitable[ConnectionPage]]
 
 
@@ -63,7 +67,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     page = await open_page(service)
     changes: list[None] = []
     page.changed.connect(lambda: changes.append(None))
-    assert states(page.cloudflare) == ["Not tested yet"] * 4
+    assert states(page.cloudflare) == UNTESTED
     assert page.practice.choice.isChecked() and not page.cloudflare.choice.isEnabled()
 
     paste(page.cloudflare.account, ACCOUNT)
@@ -71,9 +75,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     await save(page, page.cloudflare)
 
     assert states(page.cloudflare) == ["Yes"] * 4
-    assert page.cloudflare.state.text() == "Connected"
-    assert page.cloudflare.token_block.where() == "Saved in this computer’s keyring"
-    assert backend.stored == {("CF Batch", "cloudflare"): TOKEN}
+    assert backend.stored == {("CF Batch", "cloudflare"): TOKEN} and not page.cloudflare.token_block.takes_text()
     assert page.cloudflare.choice.isChecked() and page.header.state.text() == "New jobs use Cloudflare"
     assert len(changes) == 2, "it was saved, and after its test it is the one for new jobs"
     assert page.cloudflare.save_button.isHidden() and page.cloudflare.test_button.text() == "Test again"
@@ -82,7 +84,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     click(page.practice.choice)
     await until(lambda: changes)
     assert page.program.settings.connection == "practice"
-    assert page.header.state.text() == "New jobs use the practice service"
+    assert page.header.state.text() != "New jobs use Cloudflare"
     click(page.cloudflare.choice)
     await until(lambda: len(changes) == 2)
     assert page.program.settings.connection == "cloudflare"
@@ -95,8 +97,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     await until(lambda: not page.tasks.is_running("refresh"))
     assert page.cloudflare.token_block.field.text() == OTHER and page.cloudflare.account.text() == "f" * 32
     click(page.cloudflare.token_block.cancel)
-    assert page.cloudflare.token_block.where() == "Saved in this computer’s keyring"
-    assert page.cloudflare.token_block.field.text() == ""
+    assert not page.cloudflare.token_block.takes_text() and page.cloudflare.token_block.field.text() == ""
 
     paste(page.cloudflare.account, ACCOUNT)
     for words in ("Cancel", "Remove"):
@@ -106,8 +107,8 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
         await until(lambda: not page.tasks.is_running("account"))
     assert backend.stored == {}
     assert page.cloudflare.token_block.takes_text() and page.cloudflare.account.text() == ACCOUNT
-    assert page.practice.choice.isChecked() and page.cloudflare.state.text() == "Not connected yet"
-    assert states(page.cloudflare) == ["Not tested yet"] * 4
+    assert page.practice.choice.isChecked() and not page.cloudflare.is_ready()
+    assert states(page.cloudflare) == UNTESTED
 
 
 async def test_the_token_is_never_seen_again(
@@ -148,17 +149,16 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cle
     page = await open_page()
     card = page.cloudflare
     click(card.save_button)
-    assert card.blocks["account_id"].hint() == "Enter your account ID."
-    assert card.token_block.hint().startswith("There is no API token yet.")
-
+    missing = card.blocks["account_id"].hint()
+    assert missing and shows(card.token_block.hint(), "there_is_no_api_token_yet")
     QTest.keyClicks(card.account, "12345")
-    assert "address of any page" in card.blocks["account_id"].hint()
+    assert card.blocks["account_id"].hint() != missing
     QTest.keyClicks(card.token_block.field, "cfk_0123456789abcdefghijklmnop")
     click(card.save_button)
-    assert card.blocks["account_id"].hint().startswith("That is not an account ID.")
-    assert card.token_block.hint().startswith("This is a global API key")
+    assert shows(card.blocks["account_id"].hint(), "is_not_account_id_32_characters")
+    assert shows(card.token_block.hint(), "is_global_api_key_may_do")
     assert card.account.text() == "12345" and card.token_block.field.text().startswith("cfk_")
-    assert backend.stored == {} and states(page.cloudflare) == ["Not tested yet"] * 4
+    assert backend.stored == {} and states(page.cloudflare) == UNTESTED
 
     for pasted in (f'"{ACCOUNT}"', f"  {ACCOUNT.upper()} \n", f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai"):
         paste(card.account, pasted)
@@ -169,10 +169,9 @@ async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open,
     page = await open_page(service, CLOUDFLARE_API_TOKEN=TOKEN, CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
     card = page.cloudflare
     assert card.account.isReadOnly() and card.account.text() == ACCOUNT
-    assert card.blocks["account_id"].hint() == "Set by CLOUDFLARE_ACCOUNT_ID; change it there."
-    assert card.token_block.where() == "From an environment variable"
+    assert "CLOUDFLARE_ACCOUNT_ID" in card.blocks["account_id"].hint()
     assert card.token_block.replace.isHidden() and card.token_block.remove.isHidden()
-    assert card.save_button.isHidden() and f"Requests go to {service}" in everything_said(page)
+    assert card.save_button.isHidden() and service in everything_said(page)
     assert not any("Cloudflare alone" in label.text() for label in card.findChildren(QLabel) if label.isVisible())
     assert TOKEN not in everything_said(page)
     click(card.test_button)
@@ -196,7 +195,7 @@ async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_addre
     assert page._notices.texts() == []
 
     click(page.cloudflare.token_block.link)  # no browser was found
-    assert page._notices.texts() == ["No browser could be opened. Copy the address of the page, and open it yourself."]
+    assert len(page._notices.texts()) == 1
     page._notices.bars()[0].links()[0].click()
     assert QGuiApplication.clipboard().text() == TOKEN_PAGE
 
@@ -222,14 +221,13 @@ async def test_a_worker_is_added_tested_used_for_new_jobs_and_collects(
     open_page: Open, room: tuple[CollectingRoom, str], backend: MemoryKeyring
 ) -> None:
     page = await open_page()
-    card = begin(page, "Your own Worker")
-    assert card.title() == "My Worker" and states(card) == ["Not tested yet"] * 4
+    card = begin(page, WORKER)
+    assert card.title() == "My Worker" and states(card) == UNTESTED
     assert not card.choice.isEnabled()
     paste(card.url, room[1])
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card)
-    assert states(card) == ["Yes"] * 4 and card.state.text() == "Connected"
-    assert card.token_block.where() == "Saved in this computer’s keyring"
+    assert states(card) == ["Yes"] * 4 and not card.token_block.takes_text()
     saved = page.program.address_book.saved()[1]
     assert (saved.name, saved.kind, saved.url) == ("My Worker", "worker", room[1])
     assert backend.stored == {("CF Batch", saved.id): SECRET}
@@ -260,7 +258,7 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
 ) -> None:
     page = await open_page(endpoints.locked_gateway.url)
     card = begin(page, "AI Gateway")
-    assert card.mark.text() == "Batches unconfirmed by Cloudflare" and card.mark.isVisible()
+    assert card.mark.text() and card.mark.isVisible()
     paste(card.account, ACCOUNT)
     QTest.keyClicks(card.gateway, GATEWAY)
     QTest.keyClicks(card.token_block.field, TOKEN)
@@ -268,7 +266,7 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     card.by_header.click()
     await save(page, card)
     assert states(card)[0] == "Yes" and states(card)[3] == "Not certain"
-    assert "Cloudflare does not say that batches go through a gateway" in card.checks.rows[3].note.text()
+    assert shows(card.checks.rows[3].note.text(), "gateway_answers_cloudflare_does_not_say")
     saved = page.program.address_book.saved()[1]
     assert saved.by_header and saved.gateway == GATEWAY
     assert backend.stored == {("CF Batch", saved.id): TOKEN, ("CF Batch", f"{saved.id}/gateway"): GATEWAY_TOKEN}
@@ -297,12 +295,10 @@ async def test_more_than_a_field_can_hold_is_understood_wherever_it_is_pasted(op
         field.clear()
     QGuiApplication.clipboard().setText("two words")
     click(page.paste_button)
-    assert page._notices.texts() == [
-        "Nothing in what you pasted looks like an account ID, a token, a Worker’s address or a gateway’s."
-    ]
+    assert len(page._notices.texts()) == 1
     QGuiApplication.clipboard().setText("curl -H 'X-Auth-Key: cfk_0123456789abcdefghijklmnop'")
     click(page.paste_button)
-    assert page.cloudflare.found.text().startswith("This is a global API key")
+    assert shows(page.cloudflare.found.text(), "is_global_api_key_may_do")
     assert page.cloudflare.token_block.field.text() == ""
 
     paste(
@@ -322,7 +318,7 @@ async def test_more_than_a_field_can_hold_is_understood_wherever_it_is_pasted(op
 
 async def test_rename_and_remove(open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, tmp_path: Path) -> None:
     page = await open_page()
-    card = begin(page, "Your own Worker")
+    card = begin(page, WORKER)
     paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card)
@@ -346,7 +342,7 @@ async def test_rename_and_remove(open_page: Open, endpoints: Endpoints, backend:
 
 async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, tmp_path: Path) -> None:
     page = await open_page()
-    card = begin(page, "Your own Worker")
+    card = begin(page, WORKER)
     click(card.guide)
     guide = page.window().findChild(WorkerGuide)
     assert isinstance(guide, WorkerGuide)
@@ -439,12 +435,11 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
     desk.faulty.follow(faults.mutate(on="poll", times=0, how="references_null"))
     dialog = desk.open()
     await desk.check(dialog)
-    assert dialog.outcome.text() == "1 assumption does not hold"
-    first = dialog.findChildren(FindingRow)[0]
-    assert first.finding.assumption.id == "references"
-    assert first.accessibleName().startswith("Not held: Every element repeats")
-    shown = [label.text() for label in first.findChildren(QLabel)]
-    assert "Not held" in shown and any(each.startswith("What happens then: Elements are told apart") for each in shown)
+    first, *others = dialog.findChildren(FindingRow)
+    assert first.finding.assumption.id == "references" and first.finding.outcome is Outcome.NOT_HELD
+    assert Outcome.NOT_HELD not in [each.finding.outcome for each in others]
+    assert first.finding.assumption.otherwise.rpartition(". ")[2] in first.note.text()
+    assert first.accessibleName().startswith(first.word.text()) and first.accessibleName().endswith(first.note.text())
     assert desk.program.connections.learned("cloudflare", "@cf/baai/bge-m3").references is False
 
 
@@ -452,7 +447,7 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
 async def test_closing_ends_the_check_and_what_was_sent_is_written_down(desk: Desk) -> None:
     dialog = desk.open()
     click(dialog.start_button)
-    await until(lambda: dialog.doing.text() == "Waiting for the results…")
+    await until(lambda: dialog.doing.text() == message("waiting_results"))
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     await until(lambda: not desk.page.window().findChildren(ServiceCheck))
     await until(lambda: not desk.page.tasks.running())
