@@ -18,7 +18,7 @@ from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, columns_of_vectors, count_items, sent_of, status_of
-from cfbatch_gui.core.results.text_search import CasefoldIndex
+from cfbatch_gui.core.results.text_search import items_with
 
 _TEXTS = f"""
 SELECT i.item_no, t.text, t.text_id, t.label, t.row, {cells_sql()}, i.request_no, p.part,
@@ -30,10 +30,6 @@ LEFT JOIN parts p USING(item_no)
 """  # noqa: S608 - constants
 _PAGE = f"{_TEXTS} WHERE i.item_no BETWEEN :first AND :last ORDER BY i.item_no"
 _NAMED = f"{_TEXTS} JOIN json_each(:items) wanted ON wanted.value = i.item_no ORDER BY wanted.key"
-_IN_ORDER = """
-SELECT item_no, text, text_id FROM items CROSS JOIN texts USING(text_no)
-WHERE item_no > ? ORDER BY item_no LIMIT ?
-"""
 _IS_MISSING_ANY = """
 SELECT EXISTS(SELECT 1 FROM requests WHERE state <> 'done') OR EXISTS(SELECT 1 FROM items WHERE request_no IS NULL)
 """
@@ -100,7 +96,6 @@ class Embeddings:
     ) -> None:
         self._folder = folder
         self._failed_batches = failed_batches or {}
-        self._texts = CasefoldIndex(folder, _IN_ORDER)
         with folder.open(read_only=True) as database:
             self._original = columns_of_vectors(database, reserved)
             self.count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
@@ -128,7 +123,7 @@ class Embeddings:
 
     def find(self, text: str) -> tuple[int, ...]:
         """The numbers of the items whose text or id contains `text`, ascending; case is ignored."""
-        return tuple(self._texts.find(text).tolist())
+        return items_with(self._folder, text)
 
     def pooling(self) -> str:
         """The pooling that the service reported for the vectors, "" if it reported none."""
