@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import httpx
+
 from cfbatch_gui.core.practice.app import HOST, PREFIX
 from cfbatch_gui.core.practice.server import listen, server_of
+from tests.canary import TOKEN
 from tests.support.vectorize import service_with_indexes
 
+_BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
 _ORDER = "ORDER BY accepted_at, rowid"
 
 
@@ -64,6 +68,15 @@ def accepted(folder: Path, *, is_queued: bool = True) -> list[Accepted]:
 def accepted_bodies(folder: Path) -> list[bytes]:
     question = f"SELECT body FROM accepted WHERE body NOT NULL {_ORDER}"
     return [zlib.decompress(body) for (body,) in _rows(folder / "practice.db", question)]
+
+
+def answer_to(url: str, account: str, model: str, request_id: str) -> bytes:
+    """What the service at this address answers for a batch, without what the REST API puts around it."""
+    address = f"{url}/accounts/{account}/ai/run/{model}?queueRequest=true"
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    answer = httpx.post(address, json={"request_id": request_id}, headers=headers, timeout=60, trust_env=False)
+    assert answer.content.startswith(_BEFORE) and answer.content.endswith(_AFTER)
+    return answer.content[len(_BEFORE) : -len(_AFTER)]
 
 
 def _rows(path: Path, question: str, *values: object) -> list[Any]:

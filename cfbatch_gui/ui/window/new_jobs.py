@@ -132,7 +132,7 @@ class NewJobs:
 
     async def _prepare(self) -> None:
         await imported(_PAGE)
-        await self._program.prepare("drafts", "recipes", "connections")
+        await self._program.prepare("drafts", "connections")
 
     def _empty_draft(self) -> Job | None:
         from cfbatch_gui.ui.inputs.drafts import new_job_name

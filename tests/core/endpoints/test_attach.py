@@ -122,9 +122,7 @@ async def test_queries_and_contexts_may_stand_in_two_files(
     queries.write_text("query\nclouds\nllamas\n")
     contexts.write_text("context,sku\nan orange cloud,7\na llama,8\n")
     shared = [{"text": "an orange cloud"}, {"text": "a llama"}]
-    pasted = await post(
-        endpoints, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "llamas")]}
-    )
+    pasted = await post(endpoints, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "llamas")]})
     job = await attached(program, pasted, inputs(queries, Kind.RANK, contexts))
     assert job.state is JobState.DONE and (job.queries, job.texts) == (2, 4)
     found = rows(program, job)
