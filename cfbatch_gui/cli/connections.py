@@ -17,7 +17,7 @@ from cfbatch_gui.cli.console import (
     status_of_error,
 )
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.working import Work, check_outputs, most_words, opened, read_address_book, say_where
+from cfbatch_gui.cli.working import Work, check_outputs, opened, read_address_book, say_where
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown
@@ -31,7 +31,7 @@ from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.words.figures import number, one_line, plural, told, usage_error, worded
+from cfbatch_gui.words.figures import number, one_line, plural, prices, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 EXAMPLES = """
@@ -280,7 +280,7 @@ async def _probe(call: Call) -> ExitStatus:
             batches=batches,
             model=plan.model.name,
             connection=said(program.address_book.title(found)),
-            price=tr("it costs nothing") if is_practice else most_words(plan.price, digits=5),
+            price=tr("it costs nothing") if is_practice else prices(plan.price),
         )
         if not agreed(console, is_practice or call.yes):
             return ExitStatus.FAILED

@@ -4,6 +4,7 @@ import asyncio
 import email.utils
 import functools
 import hashlib
+import re
 import socket
 import ssl
 import threading
@@ -25,10 +26,13 @@ from tests.support.vectorize import service_with_indexes
 CERTIFICATE = Path(__file__).parents[1] / "data" / "tls" / "loopback.pem"  # of this computer's own address
 _PIECE = 1 << 16
 _INDEXES = "/vectorize/v2/indexes"
-_OF_WORKERS_AI: tuple[Kind, ...] = ("submit", "poll", "check")
-_OF_VECTORIZE = frozenset(get_args(Kind)) - {*_OF_WORKERS_AI}
+_SHARD = re.compile(r"/collect/[^/]+/[^/]+(?:/(\w+))?")
+_OF_SHARDS: dict[tuple[str, str], Kind] = {
+    **{("PUT", "layout"): "layout", ("GET", "layout"): "layout", ("GET", "order"): "order"},
+    **{("PUT", ""): "hand over", ("GET", ""): "status", ("DELETE", ""): "forget"},
+}
 _NOBODY_ASKED = {  # stand for the service's answer to a request that it did not get
-    kind: faults_of.refusal(status=429, code=40041 if kind in _OF_VECTORIZE else 3040, message="Too many requests")
+    kind: faults_of.refusal(status=429, code=40041 if kind == "upload" else 3040, message="Too many requests")
     for kind in get_args(Kind)
 }
 
@@ -167,7 +171,7 @@ class FaultyService:
 
     @property
     def _kinds(self) -> frozenset[str]:
-        return _OF_VECTORIZE | ({"poll"} if self._has_batch else {"submit", "check"})
+        return frozenset({"upload", "poll"} if self._has_batch else {"upload", "submit", "check"})
 
     def _close_if_refusing(self) -> None:
         for each in self._refusals:
@@ -252,6 +256,8 @@ def _kind(head: Head, start: bytes | bytearray) -> Kind:
     path, _, _ = head.target.partition("?")
     if _INDEXES in path:
         return "upload" if head.method == "POST" and path.endswith(("/upsert", "/insert")) else "check"
+    if shard := _SHARD.search(path):
+        return _OF_SHARDS.get((head.method, shard[1] or ""), "answer")
     if head.method != "POST":
         return "check"
     return "poll" if b'"request_id"' in start[:100] else "submit"
