@@ -113,14 +113,12 @@ if TYPE_CHECKING:
 
 def import_pages(program: Program) -> None:
     """Import all pages and make what they use; in a thread after the first painting, so that no click waits for it."""
-    import cfbatch_gui.ui.connections.connection_page
-    import cfbatch_gui.ui.evaluation.comparison_page
-    import cfbatch_gui.ui.evaluation.judge_page
-    import cfbatch_gui.ui.inputs.draft_page
-    import cfbatch_gui.ui.jobs.elsewhere
-    import cfbatch_gui.ui.jobs.job_page
-    import cfbatch_gui.ui.results.export_dialog
-    import cfbatch_gui.ui.settings  # noqa: F401
+    from cfbatch_gui.ui import settings  # noqa: F401
+    from cfbatch_gui.ui.connections import connection_page  # noqa: F401
+    from cfbatch_gui.ui.evaluation import comparison_page, judge_page  # noqa: F401
+    from cfbatch_gui.ui.inputs import draft_page  # noqa: F401
+    from cfbatch_gui.ui.jobs import details_view, elsewhere, job_page, progress_view  # noqa: F401
+    from cfbatch_gui.ui.results import export_dialog, map_view, quality_view, vectorize_page, vectors_view  # noqa: F401
 
     program.make_parts()
 

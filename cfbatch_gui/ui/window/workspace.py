@@ -396,21 +396,28 @@ class Workspace:
     # Settings
 
     def show_connections(self) -> None:
-        self.when_ready("open", self._show_connections)
+        self._begin_settings(self._show_connections)
 
     def paste_token(self) -> None:
         def show_and_paste() -> None:
             self._show_connections()
             self.connection_page.paste()
 
-        self.when_ready("open", show_and_paste)
+        self._begin_settings(show_and_paste)
 
     def _show_connections(self) -> None:
         self.settings_page.tabs.choose("connections")
         self.show(self.settings_page)
 
     def show_traffic(self) -> None:
-        self.when_ready("open", lambda: self.show(self.traffic_page))
+        self._begin_settings(lambda: self.show(self.traffic_page))
+
+    def _begin_settings(self, show: Callable[[], object]) -> None:
+        def make_and_show() -> None:
+            _ = self.connection_page  # in a turn of its own: made in one, the two pages would hold the window too long
+            QTimer.singleShot(0, self.window, show)
+
+        self.when_ready("open", make_and_show)
 
     def choose_scheme(self, name: str) -> None:
         self._theme.set_scheme(Scheme(name))
