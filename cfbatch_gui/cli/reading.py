@@ -33,13 +33,14 @@ from cfbatch_gui.core.inputs.input_values import (
 from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.open_file import is_folder
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
-from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook, fitted
+from cfbatch_gui.core.inputs.recipes import Recipe, fitted, recipe_named
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.packing import ProblemCount
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.words.figures import told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
@@ -144,7 +145,7 @@ def settle_kind(call: Call) -> None:
     for path in filter(None, (given.get("file"), given.get("second"), *given.get("input", ()))):
         if path != STANDARD_INPUT:
             is_folder(path)
-    call.recipe = RecipeBook(call.paths.recipes).recipe(call.recipe) if call.recipe else None
+    call.recipe = recipe_named(Settings.load(call.paths.settings), call.recipe) if call.recipe else None
     kind = call.recipe.mapping.kind if call.recipe else call.kind
     if kind is None:
         raise usage_error("say_what_do_file_rank_or")

@@ -73,7 +73,7 @@ async def opened(call: Call) -> AsyncIterator[Work]:
     progress = Progress(call.console)
     program = await Program.open(call.paths.root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
-        call.console.say(*program.damage, *await program.lost_recipes())
+        call.console.say(*program.damage)
         if program.store.holds_back:
             call.console.tell("sentence_say_cfbatch_resume_folder_was", sentence=said(HELD_BACK))
         yield Work(**vars(call), program=program, progress=progress)

@@ -30,7 +30,6 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 # before numpy, httpx and the readers of files are.
 if TYPE_CHECKING:
     from cfbatch_gui.core.connections.user_connections import Connections
-    from cfbatch_gui.core.inputs.recipes import RecipeBook
     from cfbatch_gui.core.jobs.drafts import Drafts
     from cfbatch_gui.core.jobs.elsewhere import JobsElsewhere
     from cfbatch_gui.core.jobs.plan.packing import Plan
@@ -82,12 +81,6 @@ class Program:
             clock=clock,
             references_are_echoed=lambda job: self.connections.learned(job.connection, job.model).references is True,
         )
-
-    @made_once
-    def recipes(self) -> "RecipeBook":
-        from cfbatch_gui.core.inputs.recipes import RecipeBook
-
-        return RecipeBook(self.paths.recipes)
 
     @made_once
     def drafts(self) -> "Drafts":
@@ -196,7 +189,7 @@ class Program:
 
     def make_parts(self) -> None:
         """Make what is else made at its first use; for a thread, as it imports and reads files."""
-        _ = self.recipes, self.drafts, self.runner, self.actions, self.elsewhere, self.connections, self.vectorize
+        _ = self.drafts, self.runner, self.actions, self.elsewhere, self.connections, self.vectorize
 
     async def close(self) -> None:
         """Batches at the service go on there."""
@@ -217,13 +210,6 @@ class Program:
         job = self.ledger.job(job_id)
         if job.kind is Kind.RANK and job.has_results and texts_forgotten(self.folder(job_id)) is None:
             keep_labels(self.judgements, read_run(self.folder(job_id), job), time=self.clock())
-
-    async def lost_recipes(self) -> tuple[str, ...]:
-        """What is to be said of recipes that were lost on the disk."""
-        if not self.paths.recipes.exists():
-            return ()
-        damage = await asyncio.to_thread(lambda: self.recipes.damage)
-        return (damage,) if damage else ()
 
     async def resume_all(self) -> None:
         """Where no job is under way, nothing is imported."""

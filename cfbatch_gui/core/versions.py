@@ -5,10 +5,11 @@ import logging
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import msgspec
 import numpy as np
 
 from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.inputs.input_values import Mapping
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed, places
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value
@@ -275,6 +277,22 @@ def find_predecessor(job: Job, jobs: Iterable[Job], folder_of: Callable[[str], J
             _log.info("Job %s is not compared: %s", each.id, error.detail)
         if looked_at >= _MOST_LOOKED_AT:
             return None
+    return None
+
+
+_MOST_MAPPINGS = 50  # jobs that are looked at for one with files of the same columns
+
+
+def last_mapping(
+    jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], columns: Iterable[tuple[str, ...]]
+) -> Mapping | None:
+    """What the columns of one file or two were for in the newest job with just these columns. For a thread."""
+    wanted = list(map(list, columns))
+    for folder in islice((folder_of(each.id) for each in jobs if each.source_name), _MOST_MAPPINGS):
+        with suppress(DataError):
+            found = list(filter(None, map(folder.fact, ("columns", "second_columns"))))
+            if found == wanted and (draft := folder.draft()):
+                return draft.mapping
     return None
 
 

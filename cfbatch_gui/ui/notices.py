@@ -258,11 +258,11 @@ class Notices(QWidget):
             del self._left[bar]
         return bar
 
-    def show_undo(self, text: str, words: str, act: Callable[[], None]) -> NoticeBar:
+    def show_undo(self, text: str, words: str, act: Callable[[], None]) -> Undo:
         """Show what was done, with a button that undoes it once by `act`; Ctrl+Z does the same."""
         undo = self.undos.offer(words, act)
-        notice = Notice(text, "info", self._clock(), undo=undo)
-        return self._show(notice, tr("Undo"), partial(self.undos.take, undo))
+        self._show(Notice(text, "info", self._clock(), undo=undo), tr("Undo"), partial(self.undos.take, undo))
+        return undo
 
     def show_written(self, text: str, *paths: Path) -> NoticeBar:
         """Show that files were written: they can be dragged, and links open a single one or their folder."""

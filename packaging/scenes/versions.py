@@ -7,7 +7,6 @@ from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
@@ -16,6 +15,7 @@ from tests.screen.past import run
 from tests.screen.stage import Stage, opened
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
+from tests.support.vectorize import service_with_indexes
 
 Take = Callable[[Stage, str], Awaitable[None]]
 NAMES = ("update", "vectorize")  # what its pictures begin with
@@ -28,7 +28,7 @@ async def versions(root: Path, theme: Theme, take: Take) -> None:
     root.mkdir(parents=True)
     may = material.products(root / "products-may.csv")
     june = material.products(root / "products-june.csv", june=True)
-    service = practice_app(root / "service", seconds_queued=0.0, seconds_running=0.0)
+    service = service_with_indexes(root / "service")
     async with FaultyService(service) as faulty:
         environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
         credentials = Credentials(MemoryKeyring(), {})

@@ -11,7 +11,7 @@ from typing import Final
 
 from cfbatch_gui.cli.command_line import command_parser
 from tests.core.inputs.files import data_set
-from tests.journeys.terminal import Ended
+from tests.journeys.terminal import Ended, Terminal
 
 Run = Callable[..., Ended]
 _QUERIES = ("вопрос один", "вопрос два", "вопрос три")
@@ -112,18 +112,22 @@ account list --connection рабочий | run ./пары.csv --rank --connectio
 run ./пары.csv --rank --connection рабочий --no-collect-in-account --leave | connections change рабочий
 connections change рабочий --keep-days 0 | connections change рабочий --keep-days 1
 connections change рабочий --no-collects | connections change practice --collects
-vectorize list --connection practice | vectorize push третье --index нет | vectorize push третье --index first
+backup ./копия.zip | verify | vectorize list --connection practice
+"""
+# With a Cloudflare account, whose connection each is given.
+IN_ACCOUNT: Final = """
+vectorize list | vectorize push третье --index нет | vectorize push третье --index first
 vectorize push третье --index first --create --metadata text
 vectorize push третье --index first --metric euclidean
 vectorize push третье --index first --ids text --metadata text=$ | vectorize push пятое --index first
 vectorize push пятое --index first --delete-removed | vectorize push первое --index first
-vectorize list --connection practice | vectorize info first --connection practice
-vectorize search третье тёплый --index first | backup ./копия.zip | verify
+vectorize list | vectorize info first
+vectorize search третье тёплый --index first
 """
 PROGRAMS: Final = """
 jobs --json | show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
 judgements show --json | verify --json | connections list --json | resume --json
-vectorize list --connection practice --json
+vectorize list --connection cloudflare --json
 """
 
 
@@ -132,14 +136,20 @@ def written(text: str) -> Iterator[list[str]]:
         yield from map(shlex.split, line.split("|"))
 
 
-def people_read(run: Run, folder: Path) -> Iterator[tuple[Sequence[str], Ended]]:
-    """Each command of the walk, with what it printed for people. `folder` is that of `write_inputs`."""
+def people_read(terminal: Terminal, folder: Path, url: str) -> Iterator[tuple[Sequence[str], Ended]]:
+    """Each command of the walk, with what it printed for people. `folder` is that of `write_inputs`, `url` the address
+    of an account, which is connected in the end.
+    """
+    run = terminal.run
     helped = ([*words, "--help"] for words in commands())
     for words in chain(helped, written(REFUSED), written(WALK)):
         if "REQUEST" in words:
             request = json.loads(run("show", "первое", "--json").out)["batches"][0]["request_id"]
             words[words.index("REQUEST")] = request
         yield words, run(*(folder / word[2:] if word.startswith("./") else word for word in words))
+    terminal.connect(url)
+    for words in written(IN_ACCOUNT):
+        yield words, run(*words, "--connection", "cloudflare")
 
 
 def for_programs(run: Run) -> Iterator[str]:

@@ -22,6 +22,7 @@ from cfbatch_gui.words.languages import ENGLISH, Language, use_language
 from tests.cli.all_commands import for_programs, people_read, write_inputs
 from tests.journeys.terminal import Ended, Terminal
 from tests.screen.pseudo_language import PseudoLanguage
+from tests.support.practice import PracticeServer
 from tests.test_translations import translations
 
 # What `said` leaves as it is: data, the service's own words, and what core would say without a template.
@@ -133,14 +134,15 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     folder = tmp_path_factory.mktemp("walk")
     write_inputs(folder / "in")
     terminal = Terminal(folder / "data", {"COLUMNS": "10000"}, entry=run_command)  # in which nothing is cut
-    use_language(pseudo())
-    try:
-        printed = list(people_read(terminal.run, folder / "in"))
-        to_programs = list(for_programs(terminal.run))
-    finally:
-        use_language(ENGLISH)
-    job_ids = [job["job"] for job in terminal.jobs()]
-    return Walk(folder, job_ids, printed, to_programs, list(for_programs(terminal.run)))
+    with PracticeServer(folder / "service") as server:
+        use_language(pseudo())
+        try:
+            printed = list(people_read(terminal, folder / "in", server.url))
+            to_programs = list(for_programs(terminal.run))
+        finally:
+            use_language(ENGLISH)
+        job_ids = [job["job"] for job in terminal.jobs()]
+        return Walk(folder, job_ids, printed, to_programs, list(for_programs(terminal.run)))
 
 
 def outside(text: str) -> list[str]:

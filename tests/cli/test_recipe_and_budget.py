@@ -7,7 +7,7 @@ import pytest
 import xlsxwriter
 
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role
-from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
+from cfbatch_gui.core.inputs.recipes import Recipe, as_setting
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
@@ -25,7 +25,7 @@ RECIPE = Recipe(
 @pytest.fixture(autouse=True)
 def _recipe(paths: Paths) -> None:
     paths.create()
-    RecipeBook(paths.recipes).save(RECIPE)
+    Settings(recipes=as_setting([RECIPE])).save(paths.settings)
 
 
 @pytest.fixture
@@ -63,7 +63,8 @@ def test_a_recipe_leaves_hidden_rows_out_unless_the_command_line_sends_them(
         sheet.write_column(0, 0, ["text", "one", "two", "three"])
         sheet.set_row(2, None, None, {"hidden": True})
     mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.TEXT,))
-    RecipeBook(paths.recipes).save(Recipe("Shown", ("text",), mapping, ReadOptions(leaves_hidden=True)))
+    shown = Recipe("Shown", ("text",), mapping, ReadOptions(leaves_hidden=True))
+    Settings(recipes=as_setting([shown])).save(paths.settings)
     by_arguments: dict[tuple[str, ...], int] = {
         ("--recipe", "Shown"): 2,
         ("--recipe", "Shown", "--hidden", "send"): 3,

@@ -8,6 +8,7 @@ import argparse
 import gc
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,8 +22,6 @@ from pathlib import Path
 # A process that forks must have no threads.
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
-from cfbatch_gui.core.system.paths import Paths
-from tests.journeys.terminal import practice_service
 from tests.prove import account, compare, power
 from tests.prove.compare import Report
 from tests.prove.mutants import IN_THE_ACCOUNT, ORDER, Mutant, flush_mutants
@@ -109,8 +108,11 @@ def _run_undisturbed(bench: Bench) -> None:
 
 @contextmanager
 def _service(folder: Path) -> Iterator[Service]:
-    with practice_service(folder, queued=SECONDS, running=SECONDS) as url:
-        yield Service(url, Paths(folder).practice)
+    command = (sys.executable, "-m", "tests.support.practice", str(folder), str(SECONDS))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield Service(process.stdout.readline().strip(), folder)
+        process.terminate()
 
 
 def _parser() -> argparse.ArgumentParser:

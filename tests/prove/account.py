@@ -6,12 +6,10 @@ account.
 """
 
 import asyncio
-import json
 import os
 import random
 import shutil
 import time
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +32,7 @@ from tests.prove.compare import MODEL, Breach, Finding, command_of, write_input
 from tests.prove.mutants import Mutant
 from tests.prove.scenes import KINDS, Bench
 from tests.prove.world import Command, Prepare, Service, World, end_child, nothing, put, wait_for_child
-from tests.support.practice import Accepted, accepted
+from tests.support.practice import Accepted, accepted, answer_to
 from tests.worker.runtime import CollectingRuntime
 
 CONNECTION = "account"
@@ -44,7 +42,6 @@ PATIENCE = 60.0  # seconds until a program that does not end is stuck
 SPAN = 1.0  # seconds between two kills, at most
 _MOST_TRIES = 8  # decisions about unknown outcomes, until a job is at its end; jobs until a mutant is caught
 _TOLD = frozenset({"", collecting.NOT_HANDED_OVER, collecting.STOPPED})  # what may have become of a shard by a kill
-_BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +50,6 @@ class Account:
 
     runtime: CollectingRuntime
     service: Service
-
-    def left(self, job_id: str) -> list[str]:
-        """The keys of what is in the bucket of a job."""
-        return sorted(key for key in self.runtime.order("listObjects")["keys"] if key.split("/")[1] == job_id)
-
-    def answer(self, request_id: str) -> bytes:
-        """What the service itself answers for a batch, as the Worker passes it on."""
-        address = f"{self.service.url}/accounts/{ACCOUNT}/ai/run/{MODEL}?queueRequest=true"
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        request = urllib.request.Request(address, json.dumps({"request_id": request_id}).encode(), headers)
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            body: bytes = answer.read()
-        assert body.startswith(_BEFORE) and body.endswith(_AFTER)
-        return body[len(_BEFORE) : -len(_AFTER)]
 
 
 @contextmanager
@@ -114,7 +97,10 @@ class AccountWorld(World):
         for job in self.jobs():
             self.found += self._answers(job)
             if all(batch.state.is_final for batch in job.batches):
-                self.found += [Finding(Breach.STRAY, f"{key} is still in the account") for key in self.at.left(job.id)]
+                self.found += [
+                    Finding(Breach.STRAY, f"{key} is still in the account")
+                    for key in sorted(self.at.runtime.stored(job.id))
+                ]
 
     def _answers(self, job: Job) -> Iterator[Finding]:
         folder = JobFolder(self.paths.job(job.id))
@@ -125,7 +111,8 @@ class AccountWorld(World):
             if batch.direct_only and not job.account_problem:
                 yield Finding(Breach.MISLABELLED, f"{what}: what the account has of it was called unusable")
             is_done = batch.state is BatchState.DONE
-            if is_done and folder.read_reply(batch.number) != self.at.answer(batch.request_id):
+            theirs = answer_to(self.service.url, ACCOUNT, MODEL, batch.request_id) if is_done else b""
+            if is_done and folder.read_reply(batch.number) != theirs:
                 yield Finding(Breach.WRONG, f"{what}: its answer is not what the service answers")
 
     def _environ(self) -> dict[str, str]:

@@ -71,10 +71,10 @@ class Past:
         await run(program, "Support articles, April", plain, Kind.RANK)
         catalogue = material.catalogue(self.files / "catalogue.csv", 220)
         vectors = await run(program, "Catalogue vectors", catalogue, Kind.EMBED)
-        await program.vectorize.calls("practice").create(
+        await program.vectorize.calls("cloudflare").create(
             "catalogue", program.vectorize.dimension_of(vectors.id), Metric.COSINE
         )
-        await program.vectorize.push(vectors.id, "practice", "catalogue", PushOptions())
+        await program.vectorize.push(vectors.id, "cloudflare", "catalogue", PushOptions())
         await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
         follow = self.service.follow
         follow(faults.reset_after_body(on="submit"))

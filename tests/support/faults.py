@@ -31,6 +31,12 @@ Kind: TypeAlias = Literal[
     "poll",  # for the result of a batch
     "check",  # everything else
     "upload",  # of Vectorize: vectors upserted or inserted
+    "layout",  # this and what follows: of a collecting room, about one shard
+    "hand over",
+    "status",
+    "order",
+    "answer",
+    "forget",
 ]
 JSON: Final = (("content-type", "application/json"),)
 LONG: Final = 60.0  # seconds: longer than any exchange is waited for

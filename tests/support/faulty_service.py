@@ -4,6 +4,7 @@ import asyncio
 import email.utils
 import functools
 import hashlib
+import re
 import socket
 import ssl
 import threading
@@ -14,20 +15,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, get_args
 
-from cfbatch_gui.core.practice.app import HOST, PREFIX, Application, practice_app
+from cfbatch_gui.core.practice.app import HOST, PREFIX, Application
 from cfbatch_gui.core.practice.server import listen
 from tests.support import faults as faults_of
 from tests.support.faults import Fault, Kind
 from tests.support.http import Answer, Head, Line, ask, read_head
 from tests.support.practice import accepted
+from tests.support.vectorize import service_with_indexes
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "tls" / "loopback.pem"  # of this computer's own address
 _PIECE = 1 << 16
 _INDEXES = "/vectorize/v2/indexes"
-_OF_WORKERS_AI: tuple[Kind, ...] = ("submit", "poll", "check")
-_OF_VECTORIZE = frozenset(get_args(Kind)) - {*_OF_WORKERS_AI}
+_SHARD = re.compile(r"/collect/[^/]+/[^/]+(?:/(\w+))?")
+_OF_SHARDS: dict[tuple[str, str], Kind] = {
+    **{("PUT", "layout"): "layout", ("GET", "layout"): "layout", ("GET", "order"): "order"},
+    **{("PUT", ""): "hand over", ("GET", ""): "status", ("DELETE", ""): "forget"},
+}
 _NOBODY_ASKED = {  # stand for the service's answer to a request that it did not get
-    kind: faults_of.refusal(status=429, code=40041 if kind in _OF_VECTORIZE else 3040, message="Too many requests")
+    kind: faults_of.refusal(status=429, code=40041 if kind == "upload" else 3040, message="Too many requests")
     for kind in get_args(Kind)
 }
 
@@ -166,7 +171,7 @@ class FaultyService:
 
     @property
     def _kinds(self) -> frozenset[str]:
-        return _OF_VECTORIZE | ({"poll"} if self._has_batch else {"submit", "check"})
+        return frozenset({"upload", "poll"} if self._has_batch else {"upload", "submit", "check"})
 
     def _close_if_refusing(self) -> None:
         for each in self._refusals:
@@ -251,6 +256,8 @@ def _kind(head: Head, start: bytes | bytearray) -> Kind:
     path, _, _ = head.target.partition("?")
     if _INDEXES in path:
         return "upload" if head.method == "POST" and path.endswith(("/upsert", "/insert")) else "check"
+    if shard := _SHARD.search(path):
+        return _OF_SHARDS.get((head.method, shard[1] or ""), "answer")
     if head.method != "POST":
         return "check"
     return "poll" if b'"request_id"' in start[:100] else "submit"
@@ -316,7 +323,7 @@ class Threaded:
 
 class ThreadedService(Threaded):
     def __init__(self, folder: Path, *faults: Fault, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(practice_app(folder, seconds_queued=0.0, seconds_running=0.0, clock=clock), *faults)
+        super().__init__(service_with_indexes(folder, clock=clock), *faults)
         self._folder = folder
 
     def accepted(self) -> list[str]:

@@ -2,18 +2,22 @@
 
 import json
 import sqlite3
+import sys
 import threading
 import zlib
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from cfbatch_gui.core.practice.app import HOST, PREFIX, practice_app
-from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
-from cfbatch_gui.core.practice.server import listen, server_of
+import httpx
 
+from cfbatch_gui.core.practice.app import HOST, PREFIX
+from cfbatch_gui.core.practice.server import listen, server_of
+from tests.canary import TOKEN
+from tests.support.vectorize import service_with_indexes
+
+_BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
 _ORDER = "ORDER BY accepted_at, rowid"
 
 
@@ -23,18 +27,8 @@ class PracticeServer:
     Requests may name any host: what is tested against it may reach it through a proxy or a Worker.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        seconds_queued: float = 0.0,
-        seconds_running: float = 0.0,
-        load_model: Callable[[], PracticeModel] = choose_model,
-        **more: Any,
-    ) -> None:
-        self._app = practice_app(
-            folder, seconds_queued=seconds_queued, seconds_running=seconds_running, load_model=load_model, **more
-        )
+    def __init__(self, folder: Path, **more: Any) -> None:
+        self._app = service_with_indexes(folder, **more)
         self.url = ""
 
     def __enter__(self) -> Self:
@@ -77,6 +71,15 @@ def accepted_bodies(folder: Path) -> list[bytes]:
     return [zlib.decompress(body) for (body,) in _rows(folder / "practice.db", question)]
 
 
+def answer_to(url: str, account: str, model: str, request_id: str) -> bytes:
+    """What the service at this address answers for a batch, without what the REST API puts around it."""
+    address = f"{url}/accounts/{account}/ai/run/{model}?queueRequest=true"
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    answer = httpx.post(address, json={"request_id": request_id}, headers=headers, timeout=60, trust_env=False)
+    assert answer.content.startswith(_BEFORE) and answer.content.endswith(_AFTER)
+    return answer.content[len(_BEFORE) : -len(_AFTER)]
+
+
 @dataclass(frozen=True, slots=True)
 class AcceptedVectors:
     """One change that the stand-in of Vectorize accepted, with the ids of its vectors in their order."""
@@ -104,3 +107,10 @@ def _rows(path: Path, question: str, *values: object) -> list[Any]:
     with closing(sqlite3.connect(path, timeout=30)) as database:
         is_made = database.execute("SELECT 1 FROM sqlite_master").fetchone()  # it may be there before its tables
         return database.execute(question, values).fetchall() if is_made else []
+
+
+if __name__ == "__main__":  # `folder`, `seconds`: a service of its own process, which prints its address
+    seconds = float(sys.argv[2])
+    with PracticeServer(Path(sys.argv[1]), seconds_queued=seconds, seconds_running=seconds) as server:
+        print(server.url, flush=True)  # noqa: T201
+        sys.stdin.read()

@@ -1,7 +1,6 @@
-"""The page of Vectorize over a real program and the practice service: form, push, what is said after it, search."""
+"""The page of Vectorize over a real program and a stand-in: form, push, what is said after it, search."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -52,11 +51,11 @@ class Desk:
     page: VectorizePage
     wanted: list[tuple[object, str]] = field(default_factory=list)
 
-    async def job(self, name: str, content: str, connection: str = "practice") -> Job:
+    async def job(self, name: str, content: str) -> Job:
         """A finished job, not shown yet."""
         path = self.root / f"{name}.csv"
         path.write_text(content, encoding="utf-8")
-        return await run(self.program, name, path, Kind.EMBED, connection)
+        return await run(self.program, name, path, Kind.EMBED, "cloudflare")
 
     async def show(self, job: Job) -> None:
         """Show a job, and wait until all of it is there."""
@@ -74,38 +73,30 @@ class Desk:
         return "progress" if self.page.search.isHidden() else "after"
 
 
-@asynccontextmanager
-async def desk_over(root: Path, environ: dict[str, str]) -> AsyncIterator[Desk]:
-    """The page over a data folder, with its account where the environment names a service."""
+@pytest.fixture
+async def account(tmp_path: Path) -> AsyncIterator[tuple[Desk, ThreadedService]]:
+    """The page over a data folder with an account, whose service can be told to fail."""
 
     async def prepare(program: Program) -> None:
-        if environ:
-            await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
         program.vectorize._settings = replace(program.vectorize._settings, most_vectors=PART)
 
     def make(program: Program, notices: Notices) -> VectorizePage:
         return VectorizePage(program, notices)
 
-    opening = {"environ": environ, "credentials": Credentials(MemoryKeyring(), {})}
-    async with shown_page(root, make, prepare=prepare, **opening) as (program, page):
-        desk = Desk(root, program, page.notices, page)
-        page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
-        yield desk
-        await page.pushing.close()
-
-
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with desk_over(tmp_path, {}) as desk:
-        yield desk
-
-
-@pytest.fixture
-async def account(tmp_path: Path) -> AsyncIterator[tuple[Desk, ThreadedService]]:
-    """An account whose service can be told to fail."""
     with ThreadedService(tmp_path / "service").opened() as service:
-        async with desk_over(tmp_path, {"CLOUDFLARE_API_BASE_URL": service.url}) as desk:
+        environ = {"CLOUDFLARE_API_BASE_URL": service.url}
+        opening = {"environ": environ, "credentials": Credentials(MemoryKeyring(), {})}
+        async with shown_page(tmp_path, make, prepare=prepare, **opening) as (program, page):
+            desk = Desk(tmp_path, program, page.notices, page)
+            page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
             yield desk, service
+            await page.pushing.close()
+
+
+@pytest.fixture
+def desk(account: tuple[Desk, ThreadedService]) -> Desk:
+    return account[0]
 
 
 async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Desk) -> None:
@@ -114,13 +105,8 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     page = desk.page
     assert desk.parts() == "form"
     assert page.form.name.text() == "products-june"
-    assert page.form.index_line.text() == (
-        "It will be created in the practice service on this computer: 256 dimensions, cosine."
-    )
+    assert "through “Cloudflare”: 256 dimensions" in page.form.index_line.text()
     assert page.send_button.text() == "Send 24 vectors"
-    assert page.foot.text().startswith(
-        "Practice: the index is on this computer, and nothing leaves it. What is accepted"
-    )
     page.form.metadata[1].click()
     await desk.idle()
     assert page.form.as_text.text() == "Send the numbers of price as texts"
@@ -129,7 +115,6 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
     assert page.state.title.text() == "24 of 24 are in “products-june”."
     assert "256 dimensions · " in page.state.more.text() and "24 of the vectors" in page.state.line.text()
     assert page.state.sent.texts()[1:16:2] == ["the job's IDs", "none", "price", "24", "0", "0", "24", "24"]
-    assert page.search.price.text().endswith("costs nothing here")
     assert not page.search.button.isEnabled()
     QTest.keyClicks(page.search.sentence, "a lamp of brass")
     QTest.keyClick(page.search.sentence, Qt.Key.Key_Return)
@@ -142,7 +127,7 @@ async def test_a_job_goes_into_a_new_index_and_a_search_finds_it_there(desk: Des
 
 async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(account: tuple[Desk, ThreadedService]) -> None:
     desk, service = account
-    job = await desk.job("Products", rows(range(35)), "cloudflare")
+    job = await desk.job("Products", rows(range(35)))
     await desk.show(job)
     service.follow(faults.refusal(on="upload", number=3, times=0, status=503, code=7505, message="busy"))
     click(desk.page.send_button)
@@ -153,7 +138,7 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(account
     click(progress.pause_button)
     await desk.idle()
     assert progress.title.text() == "20 of 35 were sent to “products”."
-    other = await desk.job("Other", rows(range(5)), "cloudflare")
+    other = await desk.job("Other", rows(range(5)))
     await desk.show(other)
     assert desk.parts() == "form"
     service.follow()
@@ -173,8 +158,8 @@ async def test_a_pause_keeps_what_was_sent_and_the_rest_can_be_sent_anew(account
 async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gone(desk: Desk) -> None:
     may = await desk.job("May", rows(range(20)))
     options = PushOptions(metadata=(MetadataColumn("price", "price"),))
-    await desk.program.vectorize.calls("practice").create("products", 256, Metric.COSINE)
-    await desk.program.vectorize.push(may.id, "practice", "products", options)
+    await desk.program.vectorize.calls("cloudflare").create("products", 256, Metric.COSINE)
+    await desk.program.vectorize.push(may.id, "cloudflare", "products", options)
     june = await desk.job("June", rows(range(4, 30)))
     await desk.show(june)
     form = desk.page.form
@@ -189,13 +174,13 @@ async def test_a_new_version_is_sent_as_the_one_before_and_takes_out_what_is_gon
     await until(lambda: desk.parts() == "after")
     (push,) = desk.program.vectorize.pushes(june.id)
     assert (push.sent, push.deleted, push.outcome) == (10, 4, PushOutcome.VERIFIED)
-    info = await desk.program.vectorize.calls("practice").info("products")
+    info = await desk.program.vectorize.calls("cloudflare").info("products")
     assert info.vector_count == 26
 
 
 async def test_what_would_be_refused_is_said_before_anything_is_sent(desk: Desk) -> None:
     job = await desk.job("Products", rows(range(12), long_id=True))
-    await desk.program.vectorize.calls("practice").create("short", 32, Metric.COSINE)
+    await desk.program.vectorize.calls("cloudflare").create("short", 32, Metric.COSINE)
     await desk.show(job)
     page = desk.page
     bar = page.form.problems
@@ -244,7 +229,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
     account: tuple[Desk, ThreadedService],
 ) -> None:
     desk, service = account
-    job = await desk.job("Products", rows(range(25)), "cloudflare")
+    job = await desk.job("Products", rows(range(25)))
     await desk.show(job)
     refusal = faults.refusal(on="upload", number=2, times=0, status=403, code=10000, message="Authentication error")
     service.follow(refusal)
@@ -265,7 +250,7 @@ async def test_a_token_without_the_permission_leads_to_the_connection_and_loses_
 
 async def test_vectors_of_a_worker_go_through_the_account(account: tuple[Desk, ThreadedService]) -> None:
     desk, _service = account
-    job = await desk.job("Products", rows(range(12)), "cloudflare")
+    job = await desk.job("Products", rows(range(12)))
     worker = SavedConnection("worker", "My Worker", "worker", url="https://batch.example.workers.dev")
     await desk.program.keep_settings(connections=(*desk.program.settings.connections, worker))
     await desk.show(replace(job, connection="worker"))

@@ -211,6 +211,10 @@ class CollectingRuntime:
         """Have collecting_harness.mjs do something. Raises RuntimeError with its words."""
         return self._ask({"do": do, **more})
 
+    def stored(self, job_id: str) -> list[str]:
+        """The keys of what is in the bucket of a job."""
+        return [key for key in self.order("listObjects")["keys"] if key.split("/")[1] == job_id]
+
     @property
     def runtime_process_id(self) -> int:
         """The process id of workerd. Linux only."""

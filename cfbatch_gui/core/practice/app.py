@@ -14,10 +14,10 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qs, quote, unquote
 
 import msgspec
@@ -25,12 +25,10 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET, Meta, UnsetType
 
-from cfbatch_gui.core.practice.exchange import Answer, Operation, RefusalError, Request, bad_input, success
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.queue import Queue, State
-from cfbatch_gui.core.practice.vectorize import VectorizeIndexes
 from cfbatch_gui.core.workers_ai.catalogue import MODELS, ModelMetadata
-from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_TEXTS_PER_REQUEST, MAX_UPLOAD_BYTES
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_TEXTS_PER_REQUEST
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -38,16 +36,49 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Json = dict[str, Any]
-Table = list[tuple[str, re.Pattern[str], Operation]]
+Values = Mapping[str, str]  # of the query and, by their names, of the path
 
 PREFIX: Final = "/client/v4"
 HOST: Final = "127.0.0.1"
 _OWN_HOSTS: Final = (HOST, "localhost", "[::1]")
-_FRAMING_BYTES: Final = 1 << 16  # of multipart/form-data around the lines of an upload
 _BEARER: Final = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *\Z", re.IGNORECASE)
 _ACCOUNT: Final = r"/accounts/(?P<account>[0-9a-fA-F]{32})"
 
 log = logging.getLogger(__name__)
+
+
+class Answer(NamedTuple):
+    """`body` is JSON."""
+
+    status: int
+    body: bytes
+
+
+class RefusalError(Exception):
+    """A refusal: an HTTP status and (code, message) pairs."""
+
+    def __init__(self, status: int, *errors: tuple[int, str]) -> None:
+        super().__init__(f"HTTP {status}: {errors}")
+        self.status, self.errors = status, errors
+
+    def answer(self) -> Answer:
+        envelope = {"result": None, "success": False, "errors": _coded(self.errors), "messages": []}
+        return Answer(self.status, msgspec.json.encode(envelope))
+
+
+def bad_input(reason: str) -> RefusalError:
+    """The refusal of a body that breaks the model's schema (5006), worded as the service does."""
+    return RefusalError(400, (5006, f"AiError: Bad input: Error: {reason}"))
+
+
+def success(result: object, *, messages: Iterable[tuple[int, str]] = (), **more: object) -> Answer:
+    """The v4 envelope; `more` are further keys beside `result`."""
+    envelope = {"result": result, "success": True, "errors": [], "messages": _coded(messages), **more}
+    return Answer(200, msgspec.json.encode(envelope))
+
+
+def _coded(found: Iterable[tuple[int, str]]) -> list[dict[str, object]]:
+    return [{"code": code, "message": message} for code, message in found]
 
 
 def practice_app(
@@ -59,26 +90,19 @@ def practice_app(
     token: str = "",
     load_model: Callable[[], PracticeModel] = choose_model,
 ) -> Application:
-    """Create the service with its queue and its indexes in `folder`.
+    """Create the service with its queue in `folder`.
 
     `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
     called in a worker thread.
     """
-    service = _Service(Queue(folder, seconds_queued, seconds_running), clock, load_model)
-    vectorize = VectorizeIndexes(folder, seconds_running, clock)
-    table = [(method, re.compile(path), operation) for method, path, operation in service.operations()]
-    table += [
-        (method, re.compile(f"{_ACCOUNT}/vectorize/v2/indexes{path}"), operation)
-        for method, path, operation in vectorize.operations()
-    ]
+    service = _Service(Queue(folder, seconds_queued, seconds_running), clock, token, load_model)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
-        is_upload = scope["path"].endswith(("/upsert", "/insert"))
-        body = await _read(receive, MAX_UPLOAD_BYTES + _FRAMING_BYTES if is_upload else MAX_BODY_BYTES + 1)
+        body = await _read(receive, MAX_BODY_BYTES + 1)
         if body is not None:
-            await _send(await _answer(table, token, scope, body), send)
+            await _send(await service.answer(scope, body), send)
 
     return application
 
@@ -98,36 +122,6 @@ def for_own_hosts(application: Application, port: int) -> Application:
             await _send(RefusalError(421, (7003, words)).answer(), send)
 
     return guarded
-
-
-async def _answer(table: Table, token: str, scope: Scope, body: bytes) -> Answer:
-    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    try:
-        operation, values = _find(table, scope)
-        _authorize(headers.get(b"authorization", ""), token)
-        return await asyncio.to_thread(operation, Request(values, body, headers.get(b"content-type", "")))
-    except RefusalError as refusal:
-        return refusal.answer()
-    except (sqlite3.Error, OSError):
-        log.exception("the practice queue cannot be used")
-        return RefusalError(500, (10001, "The practice service cannot use its queue; its disk may be full")).answer()
-
-
-def _find(table: Table, scope: Scope) -> tuple[Operation, Mapping[str, str]]:
-    """The operation of a request, with its values.
-
-    Raises RefusalError for an unknown path or method, a malformed account id and a percent-encoded slash.
-    """
-    raw: bytes | None = scope.get("raw_path")
-    undecoded = (quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]).decode("latin-1")
-    parts = [unquote(part) for part in undecoded.removeprefix(PREFIX).split("/")]
-    path = "" if any("/" in part for part in parts) else "/".join(parts)
-    for method, form, operation in table:
-        if method == scope["method"] and (match := form.fullmatch(path)):
-            query = parse_qs(scope["query_string"].decode("ascii", "replace"))
-            return operation, {name: values[-1] for name, values in query.items()} | match.groupdict()
-    words = f"Could not route to {undecoded}, perhaps your object identifier is invalid?"
-    raise RefusalError(404, (7003, words), (7000, "No route for that URI"))
 
 
 def _authorize(authorization: str, token: str) -> None:
@@ -164,20 +158,38 @@ async def _send(answer: Answer, send: Send) -> None:
 class _Service:
     """Workers AI, independent of HTTP. Every operation blocks."""
 
-    def __init__(self, queue: Queue, clock: Callable[[], float], load_model: Callable[[], PracticeModel]) -> None:
-        self._queue, self._clock, self._load_model = queue, clock, load_model
+    def __init__(
+        self, queue: Queue, clock: Callable[[], float], token: str, load_model: Callable[[], PracticeModel]
+    ) -> None:
+        self._queue, self._clock, self._token, self._load_model = queue, clock, token, load_model
         self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB
-
-    def operations(self) -> list[tuple[str, str, Operation]]:
-        return [
-            ("GET", "/user/tokens/verify", _verify),
-            ("GET", f"{_ACCOUNT}/tokens/verify", _verify),
+        self._routes: tuple[tuple[str, str, Callable[[Values, bytes], Answer]], ...] = (
+            ("GET", f"(/user|{_ACCOUNT})/tokens/verify", _verify),
             ("GET", f"{_ACCOUNT}/ai/models/search", self._search),
             ("POST", f"{_ACCOUNT}/ai/run/(?P<model>.*[^/].*)", self._run),
-        ]
+        )
 
-    def _search(self, request: Request) -> Answer:
-        values = request.values
+    async def answer(self, scope: Scope, body: bytes) -> Answer:
+        """Refusals among them: 404 for an unknown path or method, a malformed account id, a percent-encoded slash."""
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        try:
+            path = _path(scope)
+            for method, form, operation in self._routes:
+                if method == scope["method"] and (match := re.fullmatch(form, path)):
+                    _authorize(headers.get(b"authorization", ""), self._token)
+                    query = parse_qs(scope["query_string"].decode("ascii", "replace"))
+                    values = {name: values[-1] for name, values in query.items()} | match.groupdict()
+                    return await asyncio.to_thread(operation, values, body)
+        except RefusalError as refusal:
+            return refusal.answer()
+        except (sqlite3.Error, OSError):
+            log.exception("the practice queue cannot be used")
+            words = "The practice service cannot use its queue; its disk may be full"
+            return RefusalError(500, (10001, words)).answer()
+        words = f"Could not route to {scope['path']}, perhaps your object identifier is invalid?"
+        return RefusalError(404, (7003, words), (7000, "No route for that URI")).answer()
+
+    def _search(self, values: Values, _: bytes) -> Answer:
         with self._one_at_a_time:
             items = _listed(values.get("search", ""), self._load_model())
         number, size = _positive(values.get("page", ""), 1), _positive(values.get("per_page", ""), 20)
@@ -185,8 +197,7 @@ class _Service:
         counts = {"count": len(page), "page": number, "per_page": size, "total_count": len(items)}
         return success(page, result_info=counts)
 
-    def _run(self, request: Request) -> Answer:
-        values, body = request.values, request.body
+    def _run(self, values: Values, body: bytes) -> Answer:
         account, served = values["account"].lower(), _served(values["model"])
         if len(body) > MAX_BODY_BYTES:
             words = f"Request is too large: {len(body)} bytes, the limit is {MAX_BODY_BYTES + 1}"
@@ -218,7 +229,15 @@ class _Service:
             return success(run_batch(request_id, batch, served, self._load_model()))
 
 
-def _verify(_: Request) -> Answer:
+def _path(scope: Scope) -> str:
+    """Decoded; "" where a slash is percent-encoded."""
+    raw: bytes | None = scope.get("raw_path")
+    undecoded = (quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]).decode("latin-1")
+    parts = [unquote(part) for part in undecoded.removeprefix(PREFIX).split("/")]
+    return "" if any("/" in part for part in parts) else "/".join(parts)
+
+
+def _verify(_: Values, __: bytes) -> Answer:
     valid = (10000, "This API Token is valid and active")
     return success({"id": "practice", "status": "active"}, messages=[valid])
 

@@ -57,7 +57,7 @@ class Queue:
         request_id = str(uuid.uuid4())
         digest = hashlib.sha256(body).hexdigest()
         packed = zlib.compress(body, _FAST) if is_queued else None
-        with opened(self._path, _SCHEMA) as database:
+        with self._opened() as database:
             database.execute(
                 "UPDATE accepted SET body = NULL WHERE accepted_at < ? AND body IS NOT NULL", (now - KEPT_SECONDS,)
             )
@@ -67,7 +67,7 @@ class Queue:
 
     def poll(self, request_id: str, account: str, model: str, now: float) -> tuple[State, bytes] | None:
         """A batch's state, with what was posted once it is done; None when unknown or expired."""
-        with opened(self._path, _SCHEMA) as database:
+        with self._opened() as database:
             row = database.execute(
                 "SELECT accepted_at, body FROM accepted WHERE request_id = ? AND account = ? AND model = ? "
                 "AND accepted_at >= ? AND body IS NOT NULL",
@@ -80,18 +80,14 @@ class Queue:
             return State.QUEUED if age < self._queued else State.RUNNING, b""
         return State.DONE, zlib.decompress(row[1])
 
-
-@contextmanager
-def opened(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
-    """An exclusive transaction, on disk when the block ends, undone if it raises.
-
-    The file is this user's only. Processes may share it. Raises sqlite3.Error, OSError.
-    """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    create_own_file(path)
-    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
-        database.execute("PRAGMA journal_mode=DELETE")
-        database.executescript(schema)
-        database.execute("BEGIN IMMEDIATE")  # a transaction that began with reading could not wait for another's end
-        with database:
-            yield database
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """An exclusive transaction, on disk when the block ends, undone if it raises."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create_own_file(self._path)
+        with closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
+            database.execute("PRAGMA journal_mode=DELETE")
+            database.executescript(_SCHEMA)
+            database.execute("BEGIN IMMEDIATE")  # one that began with reading could not wait for another's end
+            with database:
+                yield database

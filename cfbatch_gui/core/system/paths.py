@@ -45,7 +45,6 @@ class Paths:
     vectorize = _Below("vectorize")  # what was put into each index of Vectorize
     practice = _Below("practice")  # the practice service's queue, which the client does not read
     settings = _Below("settings.json")
-    recipes = _Below("recipes.json")
     traffic = _Below("traffic.db")  # sums of the exchanges with each host
     catalogues = _Below("catalogues")
     window_socket = _Below("window")  # that the open window listens on; see ui/window/app.py

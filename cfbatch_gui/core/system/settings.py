@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -88,6 +88,7 @@ class Settings:
     budget: Budget = Budget()
     judgement_book: str = ""  # the name of the book that jobs are measured by; "" for the usual one
     judge: str = ""  # the name under which the user judges
+    recipes: tuple[dict[str, Any], ...] = ()  # see core/inputs/recipes.py
     version: int = VERSION
 
     @classmethod

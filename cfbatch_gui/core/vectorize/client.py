@@ -259,6 +259,8 @@ def check_connection_kind(connection: Connection) -> None:
     """Raise UsageError for a connection that has no way to Vectorize."""
     if connection.kind is ConnectionKind.WORKER:
         raise UsageError(message("title_is_worker_only_passes_batches", title=connection.title))
+    if connection.is_practice:
+        raise UsageError(message("practice_has_no_vectorize"))
 
 
 def check_index_name(name: str) -> None:

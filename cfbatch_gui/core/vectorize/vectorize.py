@@ -302,7 +302,7 @@ class Vectorize:
         job = self._embedded(job_id, options)
         async with self._recorded(connection_id, index_name) as record:
             plan = await plan_push(self._folder(job_id), job, options, record, index=index, show=show)
-        if job.connection == PRACTICE.id and connection_id != PRACTICE.id:
+        if job.connection == PRACTICE.id:
             return replace(plan.check, notes=(*plan.check.notes, _PRACTICE_VECTORS))
         return plan.check
 

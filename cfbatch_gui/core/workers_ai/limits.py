@@ -65,13 +65,8 @@ MAX_STATUS: Final = 60
 # Vectors of one index: 20,000,000 since 2026-08 (cloudflare-docs, pull request 32515), 10,000,000 and 5,000,000 before.
 MAX_INDEX_VECTORS: Final = 20_000_000
 
-# Numbers of each vector, which are float32. The lower bound is from the service's refusal "Dimensions must be in range:
-# [32, 1536]".
-MIN_INDEX_DIMENSIONS: Final = 32
+# Numbers of each vector, which are float32.
 MAX_INDEX_DIMENSIONS: Final = 1_536
-
-# Indexes of an account on the Workers Free plan; Workers Paid has 50,000.
-MAX_INDEXES: Final = 100
 
 # The whole name of a new index, as a regular expression: that of the schema of the REST API, which the provider of
 # Cloudflare for Terraform has too.
@@ -91,9 +86,6 @@ MAX_UPLOAD_BYTES: Final = 100_000_000
 # Ids of one call that reads or deletes vectors. No page says so; other programs met the refusal 40007.
 MAX_READ_IDS: Final = 20
 MAX_DELETED_IDS: Final = 100
-
-# Matches of a query that returns neither values nor all metadata.
-MAX_MATCHES: Final = 100
 
 # --- Calls ---
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import Action, EncodingUnknown, InputError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.inputs.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.recipes import Recipe, as_setting, fitted, recipes_in
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import over_budget
@@ -213,46 +213,33 @@ class DraftActions(Drafts):
 
     # Recipes
 
-    async def _ask_for_name(self, title: str, text: str, accept: str) -> str:
-        named = await dialogs.ask_text(self.page, title, self.tr("Name of the recipe"), text=text, accept=accept)
-        return (named or "").strip()
-
     @task("recipe")
     async def save_recipe(self, job_id: str) -> None:
-        recipe = self.state(job_id).recipe
-        name = await self._ask_for_name(self.tr("Save as a recipe"), self.job(job_id).name, self.tr("Save"))
+        recipe, title = self.state(job_id).recipe, self.tr("Save as a recipe")
+        text, accept = self.job(job_id).name, self.tr("Save")
+        name = await dialogs.ask_text(self.page, title, self.tr("Name of the recipe"), text=text, accept=accept)
+        name = (name or "").strip()
         if recipe is None or not name:
             return
-        if self._has_recipe(name):
+        saved = recipes_in(self.program.settings)
+        if name.casefold() in {each.name.casefold() for each in saved}:
             text = self.tr("There is a recipe “{name}” already. Replace it?").format(name=name)
             if not await dialogs.ask(self.page, self.tr("Replace the recipe?"), text, accept=self.tr("Replace")):
                 return
-        await self.program.store.on_disk(self.program.recipes.save, replace(recipe, name=name))
+        await self.program.keep_settings(recipes=as_setting((*saved, replace(recipe, name=name))))
         said = self.tr("Saved the recipe “{name}”. It stands under Recipes for files with these columns.")
         self.notices.show_notice(said.format(name=name), "done")
 
-    def _has_recipe(self, name: str) -> bool:
-        return any(each.name.casefold() == name.casefold() for each in self.program.recipes.recipes())
-
-    @task("recipe")
-    async def rename_recipe(self, _: str, name: str) -> None:
-        if new := await self._ask_for_name(self.tr("Rename the recipe"), name, self.tr("Rename")):
-            await self.program.store.on_disk(self.program.recipes.rename, name, new)
-
-    @task("recipe")
-    async def delete_recipe(self, _: str, name: str) -> None:
-        recipe = await self.program.store.on_disk(self.program.recipes.delete, name)
-        text = self.tr("Deleted the recipe “{name}”.").format(name=name)
-        words = self.tr("Undo deleting the recipe “{name}”").format(name=one_line(name, 40))
+    def delete_recipe(self, recipe: Recipe) -> None:
+        others = (each for each in recipes_in(self.program.settings) if each != recipe)
+        self.program.change_settings(recipes=as_setting(others))
+        text = self.tr("Deleted the recipe “{name}”.").format(name=recipe.name)
+        words = self.tr("Undo deleting the recipe “{name}”").format(name=one_line(recipe.name, 40))
         self.notices.show_undo(text, words, partial(self._restore_recipe, recipe))
 
-    @task("recipe")
-    async def _restore_recipe(self, _: str, recipe: Recipe) -> None:
-        if self._has_recipe(recipe.name):
-            text = self.tr("There is another recipe “{name}” by now, which stays.").format(name=recipe.name)
-            self.notices.show_notice(text, "attention")
-            return
-        await self.program.store.on_disk(self.program.recipes.save, recipe)
+    def _restore_recipe(self, recipe: Recipe) -> None:
+        """One that was saved under its name meanwhile stays."""
+        self.program.change_settings(recipes=as_setting((recipe, *recipes_in(self.program.settings))))
 
 
 class RecipesButton(MenuButton):
@@ -266,7 +253,7 @@ class RecipesButton(MenuButton):
 
     def _fill(self) -> None:
         menu, drafts, state = self.menu(), self._drafts, self._drafts.shown
-        recipes = drafts.program.recipes.recipes()
+        recipes = recipes_in(drafts.program.settings)
         menu.clear()
         for recipe in recipes:
             action = self.add(_shown(recipe.name), partial(drafts.use_recipe, recipe))
@@ -281,13 +268,9 @@ class RecipesButton(MenuButton):
         save = self.add(self.tr("Save this as a recipe…"), drafts.save_recipe, "save")
         save.setEnabled(state.recipe is not None)
         if recipes:
-            for title, icon, act in (
-                (self.tr("Rename"), "pencil", drafts.rename_recipe),
-                (self.tr("Delete"), "trash-2", drafts.delete_recipe),
-            ):
-                below = menu.addMenu(title)
-                for recipe in recipes:
-                    add_action(below, _shown(recipe.name), partial(act, recipe.name), icon)
+            below = menu.addMenu(self.tr("Delete"))
+            for recipe in recipes:
+                add_action(below, _shown(recipe.name), partial(drafts.delete_recipe, recipe), "trash-2")
 
 
 def _shown(name: str) -> str:

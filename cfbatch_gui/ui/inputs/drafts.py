@@ -5,6 +5,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,6 @@ from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
 from cfbatch_gui.core.inputs.input_values import (
-    CandidatePool,
     CandidateRule,
     Kind,
     Layout,
@@ -29,7 +29,7 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
-from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, RecipeBook, fitted
+from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import SavedDraft
@@ -40,9 +40,9 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
-from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, look_at_version
+from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, last_mapping, look_at_version
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.notices import Notices, Undo
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import DraftPhase, kept_phase
@@ -54,12 +54,11 @@ DEFAULT_OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """`options` holds what the user has set. Files with an equal `seen_as` are of the same kind."""
+    """`options` holds what the user has set."""
 
     source: Source
     sample: tuple[Row, ...]
     options: ReadOptions
-    seen_as: FileKind
 
     def with_doubtful(self, *, sent: bool) -> "OpenFile":
         return replace(
@@ -142,22 +141,13 @@ def _sources(files: Files) -> tuple[Source, Source | None]:
     return files[0].source, files[1].source if len(files) > 1 else None
 
 
-def _seen_as(files: Files) -> tuple[FileKind, FileKind | None]:
-    return files[0].seen_as, files[1].seen_as if len(files) > 1 else None
-
-
 # The functions below read and write files, and are for threads.
 
 
 def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
     """Recognise a file and read its first rows; it may read all of a text file. Raises InputError, UsageError."""
     source = open_source(path, options)
-    sample = preview(source, PREVIEW_ROWS)
-    return OpenFile(source, sample, options, FileKind.of(source))
-
-
-def opened_with(options: ReadOptions, file: OpenFile) -> OpenFile:
-    return replace(open_file(file.path, options), seen_as=file.seen_as)
+    return OpenFile(source, preview(source, PREVIEW_ROWS), options)
 
 
 def readings(source: Source) -> tuple[Reading, ...]:
@@ -173,39 +163,6 @@ def guessed(files: Files, kind: Kind | None = None) -> Mapping:
     for second in others:
         return suggest_mapping(file.source, Kind.RANK, file.sample, second.source, second.sample)
     return suggest_mapping(file.source, kind, file.sample)
-
-
-def mapped(book: RecipeBook, files: Files, kind: Kind | None) -> tuple[Files, Mapping, bool]:
-    """The files as they are read, their mapping, and whether it is that of the last files that were built so."""
-    recipe = book.remembered(*_seen_as(files))
-    if recipe is not None and kind in (None, recipe.mapping.kind) and (found := read_by_recipe(recipe, files)):
-        return *found, True
-    return files, guessed(files, kind), False
-
-
-def read_by_recipe(recipe: Recipe, files: Files) -> tuple[Files, Mapping] | None:
-    """Read and map files by a recipe, but in the encoding they were opened with; None when the recipe does not fit."""
-    file, *others = files
-    options = recipe.options.encoded_as(file.options)
-    if options != replace(file.options, sends_doubtful=False):  # read alike, the same rows are doubtful
-        try:
-            file = opened_with(options, file)
-        except UserError:
-            return None
-    files = (file, *others)
-    mapping = fitted(recipe, *(each.columns for each in files))
-    return None if isinstance(mapping, str) or check_mapping(mapping, *_sources(files)) else (files, mapping)
-
-
-def remember_choice(book: RecipeBook, state: DraftState) -> None:
-    """A choice equal to the suggestion is removed."""
-    if (recipe := state.recipe) is None:
-        return
-    rule = recipe.options.candidates
-    if rule is not None and rule.pool is CandidatePool.CORPUS:  # the next corpus may be a thousand times as large
-        recipe = replace(recipe, options=replace(recipe.options, candidates=None))
-    is_own = recipe.mapping == guessed(state.files) and recipe.options == DEFAULT_OPTIONS
-    book.remember(*_seen_as(state.files), None if is_own else recipe)
 
 
 def opened_again(draft: SavedDraft, sha256: str) -> tuple[Files, bool]:
@@ -249,7 +206,7 @@ class Drafts(QObject):
     """The state of each draft that was shown, in the loop's thread, and what changes it.
 
     A new reading of a draft starts when the stopped thread of the one before has ended: both write the same data. A
-    file that cannot be opened leaves the draft as it was. What is chosen is remembered for files of the same kind.
+    file that cannot be opened leaves the draft as it was. Roles are those of the last job with the same columns.
 
     The signals carry a job's id; `job_changed`: what the ledger has of it; `progressed`: a share of bytes, 0 to 1.
     """
@@ -267,6 +224,7 @@ class Drafts(QObject):
         self.current = ""  # the id of the draft that the page shows
         self._states: dict[str, DraftState] = {}
         self._alone: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # by job
+        self._undos: defaultdict[str, list[Undo]] = defaultdict(list)  # that stand until the job is sent
         self._writes = 0
 
     # The states
@@ -313,6 +271,8 @@ class Drafts(QObject):
         self.tasks.cancel(f"open {job_id}")
         self.tasks.cancel(f"read {job_id}")
         self._states.pop(job_id, None)
+        for undo in self._undos.pop(job_id, ()):
+            self.notices.undos.withdraw(undo)
 
     # Reading
 
@@ -394,11 +354,8 @@ class Drafts(QObject):
 
     def _change_job(self, job_id: str, change: Callable[[], Job], *, examines: bool) -> None:
         self.change(job_id, unsaved=self.state(job_id).unsaved + 1)
-        self._write("change", self._written(job_id, change, examines=examines))
-
-    def _write(self, what: str, writing: Work) -> None:
         self._writes += 1  # a task name of its own for each: a later one must not cancel an earlier one
-        self.tasks.start(f"{what} {self._writes}", writing)
+        self.tasks.start(f"change {self._writes}", self._written(job_id, change, examines=examines))
 
     async def _written(self, job_id: str, change: Callable[[], Job], *, examines: bool) -> None:
         try:
@@ -484,33 +441,36 @@ class Drafts(QObject):
             files = (*files, file)
         before, name = self.state(job_id), self.job(job_id).name
         kind = Kind.RANK if len(files) > 1 else before.kind if before.is_chosen else None
-        files, mapping, as_before = await asyncio.to_thread(mapped, self.program.recipes, files, kind)
+        suggested, jobs = guessed(files, kind), self.program.ledger.jobs()
+        last = await asyncio.to_thread(last_mapping, jobs, self.program.folder, [each.columns for each in files])
+        mapping = last if last and kind in (None, last.kind) else suggested
         if before.missing and before.is_read and files[0].path.name != self.job(job_id).source_name:
             await self._keep_copy(job_id)
         self._use(job_id, files, mapping)
-        if as_before:
-            self.notices.show_undo(
+        if mapping != suggested:
+            undo = self.notices.show_undo(
                 self.tr("Read as you chose for the last file that was built like this one."),
                 self.tr("Undo reading the file like the one before"),
                 partial(self._suggest_again, job_id),
             )
+            self._undos[job_id].append(undo)
         known = [each.path for each in before.files]
         if any(each.path in known for each in files):  # queries for a file are no other file
             return
         self._name_after(job_id, files[0].path, before.file.path if before.file is not None else None)
         if before.file is not None:
             names = {"new": files[0].path.name, "old": before.file.path.name}
-            self.notices.show_undo(
+            undo = self.notices.show_undo(
                 self.tr("“{new}” is used instead of “{old}”.").format(**names),
                 self.tr("Undo using “{new}”").format(**names),
                 partial(self._put_back, job_id, before, name),
             )
+            self._undos[job_id].append(undo)
 
     def _put_back(self, job_id: str, before: DraftState, name: str) -> None:
-        if job_id in self._states:
-            self.tasks.cancel(f"open {job_id}")
-            self.read(job_id, replace(before, is_read=False))
-            self._change_job(job_id, partial(self.program.drafts.rename, job_id, name), examines=False)
+        self.tasks.cancel(f"open {job_id}")
+        self.read(job_id, replace(before, is_read=False))
+        self._change_job(job_id, partial(self.program.drafts.rename, job_id, name), examines=False)
 
     async def _keep_copy(self, job_id: str) -> None:
         """Of data whose file is gone, which could not be read again."""
@@ -520,14 +480,13 @@ class Drafts(QObject):
         self.notices.show_notice(self.tr("What was read before is kept in “{name}”.").format(name=name))
 
     async def _take_again(self, job_id: str, file: OpenFile, options: ReadOptions) -> None:
-        again = await self._opened(job_id, partial(opened_with, options, file))
+        again = await self._opened(job_id, partial(open_file, file.path, options))
         state = self.state(job_id)
         files = tuple(again if each.path == file.path else each for each in state.files)
         mapping = state.mapping
         if mapping is None or again.columns != file.columns:
             mapping = await asyncio.to_thread(guessed, files, state.kind)
         self._use(job_id, files, mapping)
-        self._remember(job_id)
 
     def _use(self, job_id: str, files: Files, mapping: Mapping) -> None:
         state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping)
@@ -575,7 +534,8 @@ class Drafts(QObject):
         else:
             files = state.files[:1]
             mapping = guessed(files, kind)
-            self._choose(self.current, kind=kind, is_chosen=True, files=files, mapping=mapping, is_read=False)
+            state = replace(state, kind=kind, is_chosen=True, files=files, mapping=mapping, is_read=False)
+            self.read(self.current, state)
 
     def choose_role(self, column: int, role: Role, *, second: bool = False) -> None:
         if (mapping := self.shown.mapping) is not None:
@@ -603,36 +563,22 @@ class Drafts(QObject):
         state = self.shown
         if state.mapping is not None:
             mapping = replace(mapping or state.mapping, **changes)
-            self._choose(self.current, mapping=mapping, is_read=state.is_read and mapping == state.mapping)
+            is_read = state.is_read and mapping == state.mapping
+            self.read(self.current, replace(state, mapping=mapping, is_read=is_read))
 
     @task("open")
     async def use_recipe(self, job_id: str, recipe: Recipe) -> None:
-        files = self.state(job_id).files
-        if not files:
-            return
-        if found := await asyncio.to_thread(read_by_recipe, recipe, files):
-            files, mapping = found
-        else:  # the columns may fit although the mapping is incomplete; the page then says what is missing
-            fit = fitted(recipe, *(each.columns for each in files))
-            if isinstance(fit, str):
-                raise UsageError(self.tr("The recipe does not fit this file. {why}").format(why=fit))
-            mapping = fit
-        self._use(job_id, files, mapping)
-        self._remember(job_id)
+        file, *others = self.state(job_id).files
+        options = recipe.options.encoded_as(file.options)
+        if options != replace(file.options, sends_doubtful=False):  # read alike, the same rows are doubtful
+            with suppress(UserError):  # such as for the name of a sheet; the columns may fit all the same
+                file = await asyncio.to_thread(open_file, file.path, options)
+        mapping = fitted(recipe, *(each.columns for each in (file, *others)))
+        if isinstance(mapping, str):
+            raise UsageError(self.tr("The recipe does not fit this file. {why}").format(why=mapping))
+        self._use(job_id, (file, *others), mapping)
 
     def _suggest_again(self, job_id: str) -> None:
-        """Look at the file as if it were the first of its kind."""
+        """Look at the file as if it were the first with its columns."""
         if files := self.state(job_id).files:
-            self._open(job_id, files[0].path.name, self._take_unknown(job_id, files))
-
-    async def _take_unknown(self, job_id: str, files: Files) -> None:
-        await asyncio.to_thread(self.program.recipes.remember, *_seen_as(files), None)
-        await self._take(job_id, [each.path for each in files])
-
-    def _choose(self, job_id: str, **changes: Any) -> None:
-        self.read(job_id, replace(self.state(job_id), **changes))
-        self._remember(job_id)
-
-    def _remember(self, job_id: str) -> None:
-        writing = self.program.store.on_disk(remember_choice, self.program.recipes, self.state(job_id))
-        self._write("remember", writing)
+            self._use(job_id, files, guessed(files, Kind.RANK if len(files) > 1 else None))

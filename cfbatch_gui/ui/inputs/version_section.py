@@ -40,8 +40,8 @@ def _columns(first: Sequence[VersionRow], *, has_sources: bool) -> tuple[Column[
     )
     return (
         change,
-        Column(tr("ID"), lambda each: each.id, width=110, hidden=not has_ids),
-        Column(tr("Query"), lambda each: each.query, width=200, hidden=not has_queries),
+        Column(tr("ID"), lambda each: each.id, width=110, least=56, hidden=not has_ids),
+        Column(tr("Query"), lambda each: each.query, width=200, least=80, hidden=not has_queries),
         Column(tr("Text"), lambda each: each.text, stretch=True),
         Column(tr("Taken from"), lambda each: each.source, width=150, hidden=not has_sources, gives_way=True),
     )

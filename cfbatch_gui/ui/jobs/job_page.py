@@ -128,6 +128,7 @@ class JobPage(QWidget):
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)
+        self.header.in_more = (self.compare_button,)
         self.header.more.menu().aboutToShow.connect(self._fill_more)
         self.header.more.show()
 

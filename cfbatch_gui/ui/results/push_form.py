@@ -86,7 +86,7 @@ def accounts(program: Program) -> Iterator[Connection]:
 def connection_to_index(program: Program, job: Job) -> Connection:
     """The job's, or where that has no way to Vectorize the first account."""
     own = connection_of(program, job)
-    if own is not None and own.kind is not ConnectionKind.WORKER:
+    if own is not None and own.kind not in (ConnectionKind.WORKER, ConnectionKind.PRACTICE):
         return own
     return next(accounts(program), None) or program.address_book.connection(job.connection)
 
@@ -319,9 +319,8 @@ class PushForm(QWidget):
         there = self.tr(
             "It will be created in your account, through “{account}”: {form}. It stays there until you delete it."
         )
-        here = self.tr("It will be created in the practice service on this computer: {form}.")
         form, account = dimension_words(known.dimension, Metric.COSINE), title_words(known.connection.title)
-        where = (here if known.connection.is_practice else there).format(account=account, form=form)
+        where = there.format(account=account, form=form)
         problem = self._index_problem()
         icon = ("triangle-alert", "attention") if problem else ("info", "quiet")
         self.index_line.set_line(problem or where, *icon)

@@ -348,8 +348,6 @@ class VectorizePage(ResultsPage[JobVectors]):
         self.send_button.setVisible(is_form)
         self.back_button.setVisible(is_form and self._push is not None)
         words = []
-        if self._known is not None and self._known.connection.is_practice:
-            words.append(tr("Practice: the index is on this computer, and nothing leaves it."))
         if is_form:
             why_not = self.form.why_not()
             words.append(why_not or self.form.size_words())

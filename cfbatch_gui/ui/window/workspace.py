@@ -445,7 +445,7 @@ class Workspace:
 
     async def _tell_of_data_folder(self) -> None:
         """Show what was found damaged, and ask what only the user knows."""
-        for sentence in (*self.program.damage, *await self.program.lost_recipes()):
+        for sentence in self.program.damage:
             self.notices.show_notice(said(sentence), "attention")
         if self.program.store.holds_back:
             self._ask_about_folder()

@@ -1,17 +1,17 @@
 """A program connected to the collecting Worker in Cloudflare's runtime, with the practice service behind it.
 
-Between them may stand one on a loopback port that passes calls on, but for those of a script.
+Between them may stand one on a loopback port that passes calls on, but for those that go wrong.
 """
 
 import asyncio
 import gzip
-import re
+import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Unpack
 
 import httpx
 import numpy as np
@@ -21,7 +21,8 @@ from cfbatch_gui.core.connections import address_book
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import requests
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, account_progress
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_progress
+from cfbatch_gui.core.practice.app import PREFIX, Application
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -29,168 +30,45 @@ from cfbatch_gui.core.workers_ai.collector import AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.canary import TOKEN
 from tests.support import faults
-from tests.support.faults import Fault
-from tests.support.http import Answer, Head, Line, read_head
+from tests.support.faults import Fault, Twin, When
+from tests.support.faulty_service import FaultyService
+from tests.support.http import Answer, Head, application
 from tests.support.inputs import as_suggested
-from tests.support.practice import PracticeServer, accepted
+from tests.support.practice import PracticeServer, accepted, answer_to
 from tests.worker.runtime import SECRET, CollectingRuntime, running_worker
 
-Call: TypeAlias = Literal["submit", "ask", "layout", "hand over", "status", "order", "answer", "forget", "other"]
-Delivery: TypeAlias = tuple[Answer, Fault | None]  # a reply, and what becomes of it on its way
-Do: TypeAlias = Callable[["Exchange"], Awaitable[Delivery]]
 
-_SHARD = re.compile(r"/collect/[^/]+/[^/]+(/(?P<part>\w+))?")
+def passed_on(address: str) -> Application:
+    """What hands each request on to the Worker there, and its answer back as it came."""
 
-
-@dataclass(frozen=True)
-class Exchange:
-    """A request as it came, and the way on to the Worker at `behind`."""
-
-    head: Head
-    body: bytes
-    behind: str
-
-    async def pass_on(self, *, without: Sequence[str] = ()) -> Answer:
-        """The Worker's reply to it, when it is asked `without` these headers."""
-        kept = [(name, value) for name, value in self.head.headers if name not in ("host", "connection", *without)]
-        kept += [("accept-encoding", "identity")] if "accept-encoding" in without else []
-        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
-            request = client.build_request(
-                self.head.method, self.behind + self.head.target, headers=kept, content=self.body or None
-            )
-            reply = await client.send(request, stream=True)
-            body = b"".join([piece async for piece in reply.aiter_raw()])
-            await reply.aclose()
+    async def answer(head: Head, body: bytes) -> Answer:
+        kept = [(name, value) for name, value in head.headers if name not in ("host", "connection")]
+        async with (
+            httpx.AsyncClient(trust_env=False, timeout=60) as client,
+            client.stream(head.method, address + head.target, headers=kept, content=body or None) as reply,
+        ):
+            whole = b"".join([piece async for piece in reply.aiter_raw()])
         dropped = ("content-length", "transfer-encoding", "connection")
         headers = tuple((name.lower(), value) for name, value in reply.headers.items() if name.lower() not in dropped)
-        return Answer(reply.status_code, headers, body)
+        return Answer(reply.status_code, headers, whole)
+
+    return application(answer)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What becomes of the calls of one kind, from the one of this `number` on; `times` of them, 0 for all."""
-
-    on: Call
-    do: Do
-    number: int = 1
-    times: int = 1
-
-    def concerns(self, turn: int) -> bool:
-        """Whether it is about the call of this number."""
-        return turn >= self.number and (not self.times or turn < self.number + self.times)
-
-
-class WorkerStandIn:
-    """`calls` are those that came, in order."""
-
-    def __init__(self, behind: str) -> None:
-        self.url = ""
-        self.behind = behind
-        self.calls: list[Call] = []
-        self._rules: tuple[Rule, ...] = ()
-        self._turns: dict[Call, int] = {}
-
-    def follow(self, *rules: Rule) -> None:
-        """From now on, with calls counted anew; without rules all are passed on."""
-        self._rules, self._turns = rules, {}
-
-    def count(self, call: Call) -> int:
-        """How many calls of a kind came."""
-        return self.calls.count(call)
-
-    @asynccontextmanager
-    async def listening(self) -> AsyncIterator["WorkerStandIn"]:
-        """Until the end of the block."""
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with server:
-            yield self
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = await read_head(reader)
-            if head is None:
-                return
-            body = await reader.readexactly(head.length)
-            call = call_of(head, body)
-            self.calls.append(call)
-            turn = self._turns[call] = self._turns.get(call, 0) + 1
-            do = next((rule.do for rule in self._rules if rule.on == call and rule.concerns(turn)), passed_on)
-            answer, fault = await do(Exchange(head, body, self.behind))
-            send = Line.reply if fault is None else fault.send
-            await send(Line(writer.get_extra_info("socket"), reader, writer), answer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the program has gone
-        finally:
-            writer.close()
-
-
-def call_of(head: Head, body: bytes) -> Call:
-    """Which call a request is."""
-    path = head.target.partition("?")[0]
-    if path.startswith("/ai/run/"):
-        return "ask" if b'"request_id"' in body[:100] else "submit"
-    found = _SHARD.fullmatch(path)
-    if found is None:
-        return "other"
-    if found["part"] in ("layout", "order"):
-        return "layout" if found["part"] == "layout" else "order"
-    whole: dict[str, Call] = {"PUT": "hand over", "GET": "status", "DELETE": "forget"}
-    return whole.get(head.method, "other") if found["part"] is None else "answer"
-
-
-async def passed_on(exchange: Exchange) -> Delivery:
-    """As if nobody stood between."""
-    return await exchange.pass_on(), None
-
-
-async def lost_before(exchange: Exchange) -> Delivery:
-    """The request does not arrive."""
-    return Answer(200, (), b""), faults.reset_after_body()
-
-
-async def lost_after(exchange: Exchange) -> Delivery:
-    """The request arrives, its answer does not."""
-    return await exchange.pass_on(), faults.reset_after_body()
-
-
-def cut_at(byte: int) -> Do:
-    """The answer's body ends there."""
-
-    async def do(exchange: Exchange) -> Delivery:
-        return await exchange.pass_on(), faults.reset_in_reply(byte=byte)
-
-    return do
-
-
-def says(status: int, body: bytes, kind: str = "application/json") -> Do:
-    """This, in place of the Worker."""
-
-    async def do(exchange: Exchange) -> Delivery:
-        return Answer(status, (("content-type", kind),), body), None
-
-    return do
-
-
-def refuses(status: int, code: int, words: str = "No.") -> Do:
+def refuses(status: int, code: int, **when: Unpack[Twin]) -> Fault:
     """A refusal in the Worker's form."""
-    return says(status, b'{"error":{"code":%d,"message":"%s"}}' % (code, words.encode()))
+    return faults.any_reply(status=status, body=json.dumps({"error": {"code": code, "message": "No."}}), **when)
 
 
-def changed(change: Callable[[bytes], bytes]) -> Do:
+def changed(change: Callable[[bytes], bytes], **when: Unpack[When]) -> Fault:
     """The Worker's answer with another body."""
 
-    async def do(exchange: Exchange) -> Delivery:
-        answer = await exchange.pass_on(without=["accept-encoding"])
-        return replace(answer, body=change(answer.body)), None
+    def rewritten(answer: Answer) -> Answer:
+        headers = dict(answer.headers)
+        body = gzip.decompress(answer.body) if headers.pop("content-encoding", "") else answer.body
+        return Answer(answer.status, tuple(headers.items()), change(body))
 
-    return do
-
-
-# What a hotel's network answers in everybody's place
-page = says(200, b"<!doctype html><html><body>Welcome to the airport. Please sign in.</body></html>", "text/html")
-# What Cloudflare shows in place of a Worker: https://developers.cloudflare.com/workers/observability/errors/
-EXCEEDED_CPU = says(503, b"<html><title>Worker exceeded resource limits</title>Error 1102</html>", "text/html")
+    return Fault("changed", change=rewritten, billed=True, **when)
 
 
 BGE_M3 = "@cf/baai/bge-m3"
@@ -317,27 +195,26 @@ TEXTS = [f"text number {n} about an orange cloud over the harbour" for n in rang
 TEXTS_PER_BATCH = 20  # so that they are three
 FIRST_CHECK = 0.06  # seconds
 DAYS = 86_400.0  # seconds
-_BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  # around an answer of the REST API
 
 
 @dataclass
 class Scene:
-    """A computer whose Worker is the stand-in, before the real one of the account."""
+    """A computer whose Worker is the one that `passes` calls on to the real one of the account."""
 
     account: Account
     computer: Computer
-    stand_in: WorkerStandIn
+    passes: FaultyService
     folder: Path
 
     def __post_init__(self) -> None:
         self._accepted_before = len(accepted(self.account.folder))
 
-    async def send(self, *rules: Rule, job: Job | None = None) -> Job:
+    async def send(self, *wrong: Fault, job: Job | None = None) -> Job:
         """Send a job while these go wrong, and return before any batch is done: when the account has all of it, or has
         given up, or the job is paused.
         """
         job = job or self.draft()
-        self.stand_in.follow(*rules)
+        self.passes.follow(*wrong)
         with self.account.clock.held():
             await self.computer.program.actions.send(job.id)
             return await self.computer.until(is_decided, job.id)
@@ -347,16 +224,16 @@ class Scene:
         path.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
         return self.computer.draft(path, Kind.EMBED)
 
-    async def stored(self, *rules: Rule) -> Job:
+    async def stored(self, *wrong: Fault) -> Job:
         """Send a job, leave, and return when the account has all three answers; these go wrong from then on."""
         job = await self.send()
         await self.computer.program.runner.pause(job.id)
         await self.until_stored(job.id, 3)
-        self.stand_in.follow(*rules)
+        self.passes.follow(*wrong)
         return job
 
     async def until_stored(self, job_id: str, count: int) -> None:
-        """Wait until the account has so many answers or refusals. The stand-in is not asked."""
+        """Wait until the account has so many answers or refusals. Nothing goes wrong with that."""
         while len((await self._behind("GET", f"collect/{job_id}/1")).json()["batches"]) < count:
             pass
 
@@ -392,7 +269,8 @@ class Scene:
         self.check_vectors(job)
         folder = self.computer.program.folder(job.id)
         for batch in job.batches:
-            assert gzip.decompress(folder.reply(batch.number).read_bytes()) == await self._service_says(batch)
+            theirs = answer_to(self.account.practice.url, ACCOUNT_ID, BGE_M3, batch.request_id)
+            assert folder.read_reply(batch.number) == theirs
         assert self.from_account(job) == from_account
         assert (job.account_cleared_at > 0) == (is_cleared and any(batch.shard for batch in job.batches))
         assert bool(self.left(job)) is not is_cleared
@@ -409,16 +287,7 @@ class Scene:
 
     def left(self, job: Job) -> list[str]:
         """What the account still has of it."""
-        keys = self.account.runtime.order("listObjects")["keys"]
-        return [key for key in keys if key.split("/")[1] == job.id]
-
-    async def _service_says(self, batch: Batch) -> bytes:
-        url = f"{self.account.practice.url}/accounts/{ACCOUNT_ID}/ai/run/{BGE_M3}?queueRequest=true"
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with httpx.AsyncClient(trust_env=False, timeout=60, headers=headers) as client:
-            answer = await client.post(url, json={"request_id": batch.request_id})
-        assert answer.content.startswith(_BEFORE) and answer.content.endswith(_AFTER)
-        return answer.content[len(_BEFORE) : -len(_AFTER)]
+        return self.account.runtime.stored(job.id)
 
     async def _behind(self, method: str, path: str) -> httpx.Response:
         async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
@@ -466,11 +335,11 @@ def rankings_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def scene(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
-    """A computer whose Worker is a stand-in, with small batches that are soon asked for."""
+    """A computer between whose calls and the Worker something may go wrong, with small batches, soon asked for."""
     monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
     monkeypatch.setattr(address_book, "PRACTICE", replace(PRACTICE, first_check=FIRST_CHECK))
-    async with WorkerStandIn(account.address).listening() as stand_in:
-        computer = Computer(tmp_path / "computer", stand_in.url)
+    async with FaultyService(passed_on(account.address)) as passes:
+        computer = Computer(tmp_path / "computer", passes.url.removesuffix(PREFIX))
         await computer.start()
-        yield Scene(account, computer, stand_in, tmp_path)
+        yield Scene(account, computer, passes, tmp_path)
         await computer.stop()

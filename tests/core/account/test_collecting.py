@@ -17,8 +17,11 @@ from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
 from cfbatch_gui.core.jobs.verifying import verify_job
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from tests.core.account.conftest import Account, Computer, Delivery, Exchange, Rule, Scene
+from tests.core.account.conftest import Account, Computer, Scene
+from tests.support.faults import Fault
+from tests.support.http import Answer, Line
 from tests.support.inputs import as_suggested
+from tests.support.sentences import refuses
 
 NewComputer = Callable[..., Awaitable[Computer]]
 
@@ -84,20 +87,19 @@ async def test_a_look_that_is_under_way_does_not_undo_what_the_user_decides_mean
     job = await scene.send()
     seen, decided = asyncio.Event(), asyncio.Event()
 
-    async def late(exchange: Exchange) -> Delivery:
-        answer = await exchange.pass_on()
+    async def late(line: Line, answer: Answer) -> None:
         seen.set()
         await decided.wait()
-        return answer, None
+        await line.reply(answer)
 
-    scene.stand_in.follow(Rule("status", late))
+    scene.passes.follow(Fault("late", on="status", send=late, billed=True))
     with scene.account.clock.held():
         scene.computer.program.runner.check_now(job.id)
         await seen.wait()
         await scene.computer.program.actions.collect_here(job.id)
         decided.set()
-        before = scene.stand_in.count("ask")
-        while scene.stand_in.count("ask") < before + 3:  # the service itself is asked for all three
+        before = len(scene.passes.arrivals)
+        while [each.kind for each in scene.passes.arrivals[before:]].count("poll") < 3:  # the service is asked for all
             await asyncio.sleep(0.01)
     assert {batch.direct_only for batch in scene.computer.program.ledger.job(job.id).batches} == {True}
     job = await scene.end(job)
@@ -110,9 +112,9 @@ async def test_a_worker_without_the_room_keeps_no_jobs(new_computer: NewComputer
     jobs, gone = computer.program.elsewhere, AccountJob("abcdefgh", "n", Kind.EMBED, "m", 1, (1,), 0.0, False)
     calls = jobs.listed(computer.connection_id), jobs.remove(computer.connection_id, gone)
     for call in (*calls, jobs.take_over(computer.connection_id, gone)):
-        with pytest.raises(UsageError, match="no collecting room"):
+        with refuses(UsageError, "worker_no_collecting_room_your_account"):
             await call
-    with pytest.raises(UsageError, match="not a Worker"):
+    with refuses(UsageError, "title_is_not_worker_your_own"):
         await jobs.listed(PRACTICE.id)
     assert computer.program.ledger.jobs() == ()
 
@@ -186,7 +188,7 @@ async def test_another_file_is_refused_and_leaves_nothing(
     other = tmp_path / "other.csv"
     other.write_text(rankings_file.read_text("utf-8").replace(*change), encoding="utf-8")
     found, inputs = await listed(second, job.id), AttachedInput(*as_suggested(other, Kind.RANK))
-    with pytest.raises(UsageError, match="This is not the file that was sent"):
+    with refuses(UsageError, "is_not_file_was_sent_or"):
         await second.program.elsewhere.take_over(second.connection_id, found, inputs)
     assert second.program.ledger.jobs() == () and not second.program.folder(job.id).path.exists()
 
@@ -206,12 +208,12 @@ async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_not
     draft = second.draft(like_names, Kind.RANK)
     second.program.drafts.change(draft.id, options=replace(draft.options, reuse=True))
     assert second.program.drafts.examine(draft.id).reused == 0
-    with pytest.raises(UsageError, match="are not here, so it cannot be duplicated"):
+    with refuses(UsageError, "texts_job_are_not_here_cannot"):
         second.program.drafts.duplicate(job.id, "again")
-    with pytest.raises(UsageError, match="what was sent is not here"):
+    with refuses(UsageError, "job_was_made_elsewhere_what_was"):
         save_bodies(folder, taken, tmp_path)
-    with pytest.raises(UsageError, match="sent from elsewhere"):
+    with refuses(UsageError, "job_was_sent_from_elsewhere_is"):
         await second.program.actions.send_again(job.id, 1)
-    with pytest.raises(UsageError, match="is on this computer already"):
+    with refuses(UsageError, "job_name_is_on_computer_already"):
         await second.program.elsewhere.take_over(second.connection_id, found)
     assert not list(tmp_path.glob("batch-*.json"))

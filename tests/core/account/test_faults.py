@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -11,48 +11,35 @@ from cfbatch_gui.core.jobs.account import NOT_HANDED_OVER, REMOVED, STOPPED
 from cfbatch_gui.core.jobs.run.runner import NOT_SEEN
 from cfbatch_gui.core.jobs.states import BatchState, JobState, account_progress
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE
-from tests.core.account.conftest import (
-    DAYS,
-    EXCEEDED_CPU,
-    Call,
-    Rule,
-    Scene,
-    changed,
-    cut_at,
-    is_decided,
-    lost_after,
-    lost_before,
-    page,
-    refuses,
-    says,
-)
-
-NO_ROOM = refuses(404, 7003, "There is nothing at this address.")
+from tests.core.account.conftest import DAYS, Scene, changed, is_decided, refuses
+from tests.support import faults
+from tests.support.faults import Fault
+from tests.support.sentences import code_of
 
 # What goes wrong while a job is handed over, or while its answers are fetched.
 ONCE = {
-    "the layout does not arrive": Rule("layout", lost_before),
-    "the hand-over arrives and its answer is lost": Rule("hand over", lost_after),
-    "a page in place of the hand-over's answer": Rule("hand over", page),
-    "the hand-over exceeds its computing time": Rule("hand over", EXCEEDED_CPU, times=2),
-    "this computer is offline for longer than five tries": Rule("hand over", lost_before, times=6),
-    "the shard is just being removed": Rule("hand over", refuses(409, 10409)),
-    "the status is lost": Rule("status", lost_after, times=2),
-    "the status names a batch twice": Rule(
-        "status",
-        says(200, b'{"state":"collecting","batches":[{"number":1,"refused":true},{"number":1,"refused":true}]}'),
+    "the layout does not arrive": faults.reset_after_body(on="layout"),
+    "the hand-over arrives and its answer is lost": faults.reset_after_body(on="hand over", billed=True),
+    "a page in place of the hand-over's answer": faults.page(on="hand over"),
+    "the hand-over exceeds its computing time": faults.page(on="hand over", status=503, times=2),
+    "this computer is offline for longer than five tries": faults.reset_after_body(on="hand over", times=6),
+    "the shard is just being removed": refuses(409, 10409, on="hand over"),
+    "the status is lost": faults.reset_after_body(on="status", times=2, billed=True),
+    "the status names a batch twice": faults.any_reply(
+        on="status",
+        body='{"state":"collecting","batches":[{"number":1,"refused":true},{"number":1,"refused":true}]}',
     ),
-    "an answer is lost on its way back": Rule("answer", lost_after, times=2),
-    "an answer is lost so often that the next try would be hours away": Rule("answer", lost_before, times=15),
-    "an answer is cut": Rule("answer", cut_at(1000), times=2),
-    "an answer is longer than announced": Rule("answer", changed(lambda body: body + b"}"), times=2),
+    "an answer is lost on its way back": faults.reset_after_body(on="answer", times=2, billed=True),
+    "an answer is lost so often that the next try would be hours away": faults.reset_after_body(on="answer", times=15),
+    "an answer is cut": faults.reset_in_reply(on="answer", byte=1000, times=2, billed=True),
+    "an answer is longer than announced": changed(lambda body: body + b"}", on="answer", times=2),
 }
 
 
 @pytest.mark.parametrize("name", ONCE)
 async def test_what_passes_is_tried_again_and_the_account_collects(scene: Scene, name: str) -> None:
-    rule = ONCE[name]
-    job = await (scene.stored(rule) if rule.on == "answer" else scene.send(rule))
+    fault = ONCE[name]
+    job = await (scene.stored(fault) if fault.on == "answer" else scene.send(fault))
     await scene.check_done(await scene.end(job), from_account=3)
 
 
@@ -60,7 +47,7 @@ async def test_what_passes_is_tried_again_and_the_account_collects(scene: Scene,
 class Given:
     """What does not pass: the program says so, and asks for the answers itself but for those that it has already."""
 
-    rules: tuple[Rule, ...]
+    wrong: tuple[Fault, ...]
     problem: str
     from_account: int = 0
 
@@ -73,21 +60,25 @@ def without_second(body: bytes) -> bytes:
     return json.dumps({"state": state, "error": "", "batches": batches, "left": [2]}).encode()
 
 
+NO_ROOM = refuses(404, 7003, times=0)
+
 FOR_GOOD = {
-    "the layout is too large for the Worker": Given((Rule("layout", refuses(413, 3006), times=0),), NOT_HANDED_OVER),
-    "the hand-over fails five times": Given((Rule("hand over", refuses(502, 0), times=5),), NOT_HANDED_OVER),
+    "the layout is too large for the Worker": Given((refuses(413, 3006, on="layout", times=0),), NOT_HANDED_OVER),
+    "the hand-over fails five times": Given((refuses(502, 0, on="hand over", times=5),), NOT_HANDED_OVER),
     "the Worker has no collecting room": Given(
-        (Rule("layout", NO_ROOM, times=0), Rule("forget", NO_ROOM, times=0)), NO_ROOM_SENTENCE
+        (replace(NO_ROOM, on="layout"), replace(NO_ROOM, on="forget")), NO_ROOM_SENTENCE
     ),
-    "the Worker is put up again without its room": Given((Rule("status", NO_ROOM, number=2),), NO_ROOM_SENTENCE),
-    "the account gives one batch up": Given((Rule("status", changed(without_second), times=0),), "", 2),
+    "the Worker is put up again without its room": Given(
+        (replace(NO_ROOM, on="status", number=2, times=1),), NO_ROOM_SENTENCE
+    ),
+    "the account gives one batch up": Given((changed(without_second, on="status", times=0),), "", 2),
 }
 
 
 @pytest.mark.parametrize("name", FOR_GOOD)
 async def test_what_does_not_pass_is_said_and_the_answers_are_asked_for(scene: Scene, name: str) -> None:
     given = FOR_GOOD[name]
-    job = await scene.end(await scene.send(*given.rules))
+    job = await scene.end(await scene.send(*given.wrong))
     await scene.check_done(job, problem=given.problem, from_account=given.from_account)
 
 
@@ -111,7 +102,7 @@ async def test_another_computer_removes_the_job(scene: Scene) -> None:
 
 
 async def test_batches_are_handed_over_again_when_the_user_says_so(scene: Scene) -> None:
-    job = await scene.send(Rule("hand over", refuses(400, 5006)))
+    job = await scene.send(refuses(400, 5006, on="hand over"))
     assert job.account_problem == NOT_HANDED_OVER
     with scene.account.clock.held():
         await scene.computer.program.actions.collect_in_account(job.id)
@@ -120,7 +111,7 @@ async def test_batches_are_handed_over_again_when_the_user_says_so(scene: Scene)
 
 
 async def test_copies_that_cannot_be_deleted_are_deleted_at_the_next_start(scene: Scene) -> None:
-    job = await scene.end(await scene.send(Rule("forget", lost_before)))
+    job = await scene.end(await scene.send(faults.reset_after_body(on="forget")))
     await scene.check_done(job, from_account=3, is_cleared=False)
     await scene.computer.stop()
     await scene.computer.start()
@@ -130,7 +121,7 @@ async def test_copies_that_cannot_be_deleted_are_deleted_at_the_next_start(scene
 async def test_what_was_handed_over_without_a_word_is_deleted_too(scene: Scene) -> None:
     """The answers were asked for before the hand-over was confirmed."""
     job = scene.draft()
-    scene.stand_in.follow(Rule("hand over", lost_after, times=0))
+    scene.passes.follow(faults.reset_after_body(on="hand over", times=0, billed=True))
     await scene.computer.program.actions.send(job.id)
     job = await scene.end(job)
     assert [batch.handed_over_at for batch in job.batches] == [0.0, 0.0, 0.0]
@@ -138,19 +129,15 @@ async def test_what_was_handed_over_without_a_word_is_deleted_too(scene: Scene) 
 
 
 async def test_a_worker_that_never_had_the_room_is_not_asked_again(scene: Scene) -> None:
-    no_room = refuses(404, 7003)
-    job = await scene.end(await scene.send(Rule("layout", no_room), Rule("forget", no_room, times=0)))
+    no_room = replace(NO_ROOM, on="layout", times=1), replace(NO_ROOM, on="forget")
+    job = await scene.end(await scene.send(*no_room))
     assert job.account_cleared_at > 0
     await scene.computer.program.clear_copies()
-    assert scene.stand_in.count("forget") == 1
+    assert [each.kind for each in scene.passes.arrivals].count("forget") == 1
 
 
 WEEKS = 8 * DAYS  # after which the service has forgotten a batch
-SECRET_REFUSED = "My Worker refused the secret. Sending has stopped; nothing was lost."
-FORGOTTEN = (
-    "My Worker does not know this batch, or no longer. Its results cannot be collected; the batch can be sent again, "
-    "which is paid for again."
-)
+FORGOTTEN = "service_does_not_know_batch_or"
 
 
 Spoil = Callable[[list[bytes]], bytes]
@@ -178,8 +165,8 @@ async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scen
     """Also when the lid was closed for weeks, and the bucket has a fault when it is opened; or the user wants answers
     from the service alone.
     """
-    faults = [Rule("status", refuses(502, 0), times=3)] if meanwhile == "a fault of the bucket" else []
-    job = await scene.stored(*faults)
+    wrong = [refuses(502, 0, on="status", times=3)] if meanwhile == "a fault of the bucket" else []
+    job = await scene.stored(*wrong)
     scene.account.clock.skip(WEEKS)
     if meanwhile != "nothing":
         await scene.computer.stop()
@@ -187,8 +174,8 @@ async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scen
     if meanwhile == "asked directly":
         await scene.computer.program.actions.collect_here(job.id)
     job = await scene.end(job)
-    if faults:
-        assert scene.stand_in.count("ask") > 0, "the service was asked, and knew nothing of them"
+    if wrong:
+        assert "poll" in [each.kind for each in scene.passes.arrivals], "the service was asked, in vain"
     assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
     scene.check_accepted_once(job)
     scene.check_vectors(job)
@@ -199,7 +186,7 @@ async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scen
 async def test_answers_behind_a_worker_that_has_lost_its_room_wait_for_it_until_the_user_decides(
     scene: Scene, is_room_back: bool
 ) -> None:
-    job = await scene.stored(Rule("status", refuses(404, 7003), times=0))
+    job = await scene.stored(replace(NO_ROOM, on="status"))
     scene.account.clock.skip(WEEKS)
     await scene.computer.program.runner.carry_on(job.id)
     waiting = await scene.computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
@@ -208,9 +195,9 @@ async def test_answers_behind_a_worker_that_has_lost_its_room_wait_for_it_until_
     if not is_room_back:
         await scene.computer.program.actions.collect_here(job.id)
         job = await scene.end(job)
-        assert {(batch.state, batch.error) for batch in job.batches} == {(BatchState.GONE, FORGOTTEN)}
+        assert {(batch.state, code_of(batch.error)) for batch in job.batches} == {(BatchState.GONE, FORGOTTEN)}
         return
-    scene.stand_in.follow()
+    scene.passes.follow()
     await scene.computer.program.actions.collect_in_account(job.id)
     job = await scene.end(job)
     assert (job.state, job.account_problem, scene.from_account(job)) == (JobState.DONE, "", 3)
@@ -225,18 +212,17 @@ async def test_a_copy_that_cannot_be_used_is_kept_when_the_service_has_forgotten
     job = await scene.end(job)
     assert job.state is JobState.PARTLY_DONE
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.GONE, BatchState.DONE]
-    assert job.batches[1].error == FORGOTTEN
+    assert code_of(job.batches[1].error) == FORGOTTEN
     assert scene.computer.program.folder(job.id).read_reply(2) == b'{"answers_of_a_later_year": []}'
 
 
-@pytest.mark.parametrize("call", ["hand over", "answer"])
-async def test_a_secret_that_is_refused_pauses_the_job_until_it_is_entered(scene: Scene, call: Call) -> None:
-    rule = Rule(call, refuses(401, 10000, "The secret is missing or wrong."))
-    job = await (scene.stored(rule) if call == "answer" else scene.send(rule))
-    if call == "answer":
+@pytest.mark.parametrize("fault", [refuses(401, 10000, on="hand over"), refuses(401, 10000, on="answer")])
+async def test_a_secret_that_is_refused_pauses_the_job_until_it_is_entered(scene: Scene, fault: Fault) -> None:
+    job = await (scene.stored(fault) if fault.on == "answer" else scene.send(fault))
+    if fault.on == "answer":
         await scene.computer.program.runner.carry_on(job.id)
     job = await scene.computer.program.runner.wait(job.id)
-    assert (job.state, job.paused_because) == (JobState.PAUSED, SECRET_REFUSED)
+    assert (job.state, code_of(job.paused_because)) == (JobState.PAUSED, "title_refused_secret_sending_stopped_nothing")
     with scene.account.clock.held():
         await scene.computer.program.runner.carry_on(job.id)
         await scene.computer.until(is_decided, job.id)

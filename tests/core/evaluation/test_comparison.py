@@ -29,6 +29,7 @@ from cfbatch_gui.core.results.score_table import hashed_id
 from tests.core.evaluation.generated import run_of, scored
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 from tests.journeys.terminal import read_csv
+from tests.support.sentences import refuses
 
 BASE = [
     Pair("reset", "first", 0.9, id="A"),
@@ -63,7 +64,7 @@ def test_only_what_all_have_scored_is_compared(tmp_path: Path) -> None:
 
 def test_queries_without_an_id_are_matched_by_their_text_only(tmp_path: Path) -> None:
     other = [replace(pair, query=f"{pair.query}?") for pair in BASE]
-    with pytest.raises(UsageError, match="no query with a text in common"):
+    with refuses(UsageError, "names_no_query_text_common_both"):
         compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
 
 

@@ -21,7 +21,6 @@ from cfbatch_gui.core.inputs.input_values import (
 )
 from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.layouts import check_mapping
-from cfbatch_gui.core.inputs.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.messages import message
@@ -223,7 +222,3 @@ def test_the_choice_is_said_and_kept_with_what_is_read(tmp_path: Path) -> None:
     assert code_of(source.notices[1]) == "no_file_names_candidates_judged"
     again = open_source(source.path, as_recognised(source))
     assert again == source
-    recipes = RecipeBook(tmp_path / "recipes.json")
-    mapping = suggested(source)
-    recipes.save(Recipe("seven", source.columns, mapping, ReadOptions(candidates=source.candidates)))
-    assert RecipeBook(tmp_path / "recipes.json").recipe("seven").options.candidates == CandidateRule(size=7)

@@ -15,7 +15,7 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import BACKUP_SUFFIX, Book, Shelf, disagreeing
 from cfbatch_gui.core.judgements.values import THREE, Judgement, Source, Subject, own_scale
 from cfbatch_gui.core.system.paths import Paths
-from tests.support.sentences import code_of
+from tests.support.sentences import code_of, refuses
 
 _ticks = itertools.count(1_800_000_000)
 
@@ -169,9 +169,9 @@ def test_books_are_found_by_their_names_which_are_no_paths(tmp_path: Path) -> No
     shelf.close()
     assert Shelf(tmp_path / "judgements").names() == ("../../Support, 2026", "a book")
     assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {tmp_path / "judgements"}
-    with pytest.raises(UsageError, match=r"no book of judgements “other”\. There are: “\.\./\.\./Support"):
+    with refuses(UsageError, "there_is_no_book_judgements_name"):
         Shelf(tmp_path / "judgements").book("other")
-    with pytest.raises(UsageError, match="at most 80 characters"):
+    with refuses(UsageError, "book_judgements_needs_name_most_most"):
         shelf.book_or_new("two\x00lines")
 
 

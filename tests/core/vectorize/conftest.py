@@ -13,7 +13,7 @@ import pytest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.practice.app import Application, practice_app
+from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import PART_BYTES, Metric, VectorizeIndexes
@@ -29,6 +29,7 @@ from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 from tests.support import http
 from tests.support.clients import cloudflare
 from tests.support.practice import AcceptedVectors, accepted_vectors
+from tests.support.vectorize import service_with_indexes
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 MODEL = "@cf/baai/bge-m3"
@@ -127,13 +128,8 @@ class Bench:
         return Token(TOKEN)
 
     def _application(self) -> Application:
-        service = practice_app(
-            self.root / "service",
-            seconds_queued=0,
-            seconds_running=self.seconds_running,
-            clock=lambda: self.now,
-            load_model=HashedNgrams,
-        )
+        times: dict[str, Any] = {"seconds_running": self.seconds_running, "clock": lambda: self.now}
+        service = service_with_indexes(self.root / "service", load_model=HashedNgrams, **times)
 
         async def answer(head: http.Head, body: bytes) -> http.Answer:
             path = head.target.rpartition("/indexes")[2]

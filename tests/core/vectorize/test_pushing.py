@@ -7,8 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.errors import ReplyError, ServiceBusy, ServiceRefused, TokenRefused, UsageError
-from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.errors import ReplyError, ServiceBusy, ServiceRefused, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.vectorize.client import IndexMissing
 from cfbatch_gui.core.vectorize.push_values import (
@@ -24,6 +23,8 @@ from tests.core.vectorize.conftest import OPTIONS, THROUGH, Answer, Bench, first
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.practice import PracticeServer
+from tests.support.sentences import code_of, refuses
+from tests.support.vectorize import service_with_indexes
 
 VERIFIED = PushOutcome.VERIFIED
 
@@ -114,18 +115,18 @@ async def test_what_passes_is_waited_for(bench: Bench, action: str, answer: Answ
 
 
 @pytest.mark.parametrize(
-    ("status", "answer", "error", "word"),
+    ("status", "answer", "error", "code"),
     [
-        (404, [{"code": 3000, "message": "vectorize.index.not_found"}], IndexMissing, "products"),
-        (413, [{"code": 40001, "message": "x"}], ServiceRefused, "refused"),
-        (400, [{"code": 40012, "message": "x"}], ServiceRefused, "another length"),
-        (403, [{"code": 10000, "message": "Authentication error"}], TokenRefused, "permission Vectorize Write"),
-        (500, [{"code": 10001, "message": "x"}], ServiceBusy, "fault of its own"),
-        (200, {}, ReplyError, "cannot read"),
+        (404, [{"code": 3000, "message": "x"}], IndexMissing, "there_is_no_index_index_account"),
+        (413, [{"code": 40001, "message": "x"}], ServiceRefused, "vectorize_refused_is_took_nothing_details"),
+        (400, [{"code": 40012, "message": "x"}], ServiceRefused, "vectors_another_length_than_those_index"),
+        (403, [{"code": 10000, "message": "x"}], TokenRefused, "service_does_not_let_api_token"),
+        (500, [{"code": 10001, "message": "x"}], ServiceBusy, "service_fault_own_just_now"),
+        (200, {}, ReplyError, "service_sent_answer_program_cannot_read"),
     ],
 )
 async def test_each_end_in_the_middle_is_named_and_loses_nothing(
-    bench: Bench, status: int, answer: object, error: type[Exception], word: str
+    bench: Bench, status: int, answer: object, error: type[UserError], code: str
 ) -> None:
     bench.most_vectors = 10
     vectorize = bench.opened()
@@ -137,7 +138,7 @@ async def test_each_end_in_the_middle_is_named_and_loses_nothing(
         return (status, answer) if path.endswith("/upsert") and uploads[0] > 1 else None
 
     bench.before = second
-    with pytest.raises(error, match=word) as raised:
+    with refuses(error, code) as raised:
         await vectorize.push("one", *THROUGH, OPTIONS)
     (stopped,) = bench.vectorize.pushes("one")
     assert (stopped.acknowledged, stopped.failure) == (10, str(raised.value))
@@ -148,7 +149,7 @@ async def test_each_end_in_the_middle_is_named_and_loses_nothing(
 
 async def test_a_token_that_may_not_read_is_told_which_permission_it_lacks(bench: Bench) -> None:
     bench.before = lambda path, body: (403, [{"code": 10000, "message": "Authentication error"}])
-    with pytest.raises(TokenRefused, match="permission Vectorize Read"):
+    with refuses(TokenRefused, "service_does_not_let_api_token", permission="Vectorize Read"):
         await bench.calls.list_indexes()
 
 
@@ -184,7 +185,7 @@ async def test_a_count_below_what_was_sent_is_found(bench: Bench) -> None:
 async def test_changes_by_somebody_else_are_said(pushed: Bench) -> None:
     await pushed.calls.upsert("products", theirs("x"))
     push = await pushed.vectorize.push("one", *THROUGH, OPTIONS)
-    assert push.notes[0].startswith("Something else has changed this index") and push.outcome is VERIFIED
+    assert code_of(push.notes[0]) == "something_else_changed_index_since_last" and push.outcome is VERIFIED
     assert (await pushed.vectorize.push("one", *THROUGH, PushOptions(everything=True))).sent == 10
 
 
@@ -194,7 +195,7 @@ async def test_an_index_that_was_created_anew_gets_everything(pushed: Bench) -> 
     await pushed.index()
     push = await pushed.vectorize.push("one", *THROUGH, OPTIONS)
     assert (push.sent, push.outcome, len(push.notes)) == (10, VERIFIED, 1)
-    assert "created anew" in push.notes[0]
+    assert code_of(push.notes[0]) == "index_was_created_anew_since_last"
 
 
 async def test_one_push_at_a_time_goes_into_an_index(pushed: Bench) -> None:
@@ -205,7 +206,7 @@ async def test_one_push_at_a_time_goes_into_an_index(pushed: Bench) -> None:
             tasks.append(asyncio.create_task(pushed.vectorize.push("one", *THROUGH, OPTIONS)))
 
     await pushed.vectorize.push("one", *THROUGH, OPTIONS, show=show)
-    with pytest.raises(UsageError, match="A push into products is under way"):
+    with refuses(UsageError, "push_into_index_is_under_way"):
         await tasks[0]
 
 
@@ -218,7 +219,7 @@ async def test_damaged_files_are_no_hindrance_and_without_the_record_everything_
     record.write_bytes(b"not a database at all" * 100)
     push = await pushed.vectorize.push("one", *THROUGH, OPTIONS)
     assert (push.sent, push.outcome) == (10, VERIFIED)
-    assert push.notes[0].startswith("What this program knew about the vectors in products was damaged")
+    assert code_of(push.notes[0]) == "what_program_knew_about_vectors_index"
     assert pushed.vectorize.pushes("one") == (push,)
 
 
@@ -228,7 +229,7 @@ async def test_what_is_not_in_the_index_as_it_is_now_cannot_be_compared(bench: B
     await bench.index()
     await bench.vectorize.push("old", *THROUGH, OPTIONS)
     await bench.vectorize.push("new", *THROUGH, OPTIONS)
-    with pytest.raises(UsageError, match="2 vectors of this job are not in products as they are now"):
+    with refuses(UsageError, "n_vectors_job_are_not_index", n=2):
         await bench.vectorize.verify("old", *THROUGH)
     assert (await bench.vectorize.verify("new", *THROUGH)).outcome is VERIFIED
     assert (await bench.vectorize.push("new", *THROUGH, OPTIONS)).sent == 0
@@ -236,7 +237,7 @@ async def test_what_is_not_in_the_index_as_it_is_now_cannot_be_compared(bench: B
 
 @pytest.mark.parametrize("billed", [False, True], ids=["unapplied", "applied"])
 async def test_an_upload_whose_answer_is_lost_is_repeated(tmp_path: Path, billed: bool) -> None:
-    service = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0, load_model=HashedNgrams)
+    service = service_with_indexes(tmp_path / "service", load_model=HashedNgrams)
     lost = faults.reset_after_body(on="upload", number=2, times=2, billed=billed)
     async with FaultyService(service, [lost]) as faulty:
         bench = Bench(tmp_path, faulty.url, most_vectors=20)

@@ -1,12 +1,12 @@
 """A search: what the index finds, beside the exact neighbours in the job."""
 
 import numpy as np
-import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.vectorize.client import Metric
 from tests.core.vectorize.conftest import OPTIONS, THROUGH, Bench, unit_vectors
+from tests.support.sentences import refuses
 
 TEXTS = [f"text {number}" for number in range(200)]
 
@@ -55,6 +55,6 @@ async def test_another_metric_or_vectors_of_others_are_not_judged(bench: Bench) 
 async def test_vectors_of_another_length_cannot_be_searched(bench: Bench) -> None:
     bench.add("one", unit_vectors(3, 48))
     await bench.index()
-    with pytest.raises(UsageError, match="products holds vectors of 32 numbers, and those of this job have 48"):
+    with refuses(UsageError, "index_holds_vectors_wanted_numbers_those"):
         await bench.vectorize.search("one", *THROUGH, "text 17")
     assert not [path for path in bench.called if path.endswith("/query") or "/ai/run" in path]

@@ -29,7 +29,10 @@ from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.support import faults
 from tests.support.faults import Fault
 from tests.support.keyrings import MemoryKeyring
+from tests.support.sentences import code_of, codes_of, refuses
 
+NOT_CHANGED, NOT_TAKEN = "reason_nothing_was_changed_account", "reason_nothing_was_taken_away"
+NO_PERMISSION = "service_does_not_let_token_make"
 CALLS = setting_up_calls(names_of(), "{account}")
 CHANGES = [call.words for call in CALLS if call.method != "GET"]
 REMOVALS = removing_calls(names_of(), "{account}", keep_bucket=False)
@@ -96,10 +99,9 @@ async def test_cut_at_any_call_and_done_again_it_ends_the_same(
         await work()
     bench.faulty.follow()
     assert bench.waits == [1.0, 2.0, 4.0]
-    begun = "take it away again" if removes else "set it up again"
-    unbegun = "Nothing was taken away." if removes else "Nothing was changed in the account."
-    assert (begun in str(caught.value)) is not (unbegun in str(caught.value))
-    assert removes or (begun in str(caught.value)) is any(call.method != "GET" for call in CALLS[:number])
+    begun = "reason_was_begun_take_away_again" if removes else "reason_was_begun_set_up_again"
+    assert code_of(caught.value) in (begun, NOT_TAKEN if removes else NOT_CHANGED)
+    assert removes or (code_of(caught.value) == begun) is any(call.method != "GET" for call in CALLS[:number])
     await work()
     if removes:
         assert bench.account.state == ({}, {}, {})
@@ -117,8 +119,8 @@ async def test_a_fault_that_passes_is_waited_out(bench: Bench) -> None:
     assert bench.account.state == end_state()
     assert bench.waits == [2.0, 1.0, 2.0, 4.0]
     waiting = [each.note for each in bench.shown if each.state is State.WAITING]
-    assert waiting[0] == "Cloudflare does not see the new bucket yet. It is tried again in 2 s."
-    assert waiting[1] == "Cloudflare has a fault of its own just now. It is tried again in 1 s."
+    assert codes_of(waiting[0]) == {"reason_is_tried_again_n_s", "service_does_not_see_new_bucket"}
+    assert codes_of(waiting[1]) == {"reason_is_tried_again_n_s", "service_fault_own_just_now"}
 
 
 async def test_a_worker_whose_secret_is_not_known_here_gets_another_and_it_is_said(bench: Bench) -> None:
@@ -139,7 +141,7 @@ async def test_a_locked_keyring_stops_it_before_anything_is_changed(bench: Bench
     program = bench.program
     await program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
     setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections)
-    with pytest.raises(Stopped, match="Nothing was changed in the account") as caught:
+    with refuses(Stopped, NOT_CHANGED) as caught:
         await setup.set_up(ACCOUNT, Token(TOKEN), names_of(), title="My Worker", paid_plan=False)
     assert isinstance(caught.value.reason, KeyringUnavailable)
     assert bench.account.changes == []
@@ -149,7 +151,7 @@ async def test_a_connection_that_cannot_be_saved_is_said_and_done_again(bench: B
     settings = bench.program.paths.settings
     settings.unlink(missing_ok=True)
     settings.mkdir()
-    with pytest.raises(Stopped, match="set up, but the connection to it could not be saved") as caught:
+    with refuses(Stopped, "worker_is_set_up_but_connection") as caught:
         await bench.set_up()
     assert isinstance(caught.value.reason, DataError)
     settings.rmdir()
@@ -161,8 +163,8 @@ async def test_a_connection_that_cannot_be_saved_is_said_and_done_again(bench: B
 async def test_a_foreign_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
     bench.account.foreign()
     before = bench.account.state
-    for work, words in ((bench.set_up, "agree to its being replaced"), (bench.take_down, "Nothing was taken away.")):
-        with pytest.raises(Stopped, match=words) as caught:
+    for work, code in ((bench.set_up, NOT_CHANGED), (bench.take_down, NOT_TAKEN)):
+        with refuses(Stopped, code) as caught:
             await work()
         assert isinstance(caught.value.reason, NotOurs) and caught.value.reason.other_name == "cf-batch-door-2"
         assert bench.account.state == before and bench.account.changes == []
@@ -177,9 +179,10 @@ async def test_a_foreign_worker_stays_unless_the_user_says_otherwise(bench: Benc
 async def test_a_workflow_of_another_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
     theirs = {"script_name": "theirs", "class_name": "Theirs"}
     bench.account.workflows["cf-batch-collect"] = dict(theirs)
-    with pytest.raises(Stopped, match="Workflow “cf-batch-collect” in the account, of the Worker “theirs”") as caught:
+    with pytest.raises(Stopped) as caught:
         await bench.set_up()
     assert isinstance(caught.value.reason, NotOurs) and bench.account.changes == []
+    assert "there_is_workflow_name_account_worker" in codes_of(caught.value)
     assert not (await bench.take_down()).workflow and bench.states()[Step.DELETE_WORKFLOW] is State.NOT_NEEDED
     assert bench.account.workflows["cf-batch-collect"] == theirs
     await bench.set_up(may_replace=True)
@@ -198,26 +201,27 @@ NOT_ROUTED = {"GET workers/scripts/cf-batch-door/settings": [Refused(404, 7003, 
 
 
 @pytest.mark.parametrize(
-    ("account", "reason", "words"),
+    ("account", "reason", "code", "permission"),
     [
-        ({"permissions": {STORAGE}}, TokenRefused, f"permission {SCRIPTS} for this "),
-        ({"permissions": {SCRIPTS}}, TokenRefused, f"permission {STORAGE} for this "),
-        ({"permissions": ()}, TokenRefused, f"permission {SCRIPTS} for this "),
-        ({"tokens": (OTHER_TOKEN,)}, TokenRefused, "was deleted, has expired"),
-        ({"r2_active": False}, StorageNotActivated, "Open R2 Object Storage in the dashboard once and activate it"),
-        ({"subdomain": ""}, ServiceRefused, "Open Workers & Pages in the dashboard once"),
-        ({"subdomain": "anna.evil.example/"}, ServiceRefused, "Open Workers & Pages in the dashboard once"),
-        ({"refuse_first": NOT_ROUTED}, ServiceRefused, r"does not know this account\. Check the account ID"),
+        ({"permissions": {STORAGE}}, TokenRefused, NO_PERMISSION, SCRIPTS),
+        ({"permissions": {SCRIPTS}}, TokenRefused, NO_PERMISSION, STORAGE),
+        ({"permissions": ()}, TokenRefused, NO_PERMISSION, SCRIPTS),
+        ({"tokens": (OTHER_TOKEN,)}, TokenRefused, NO_PERMISSION, SCRIPTS),
+        ({"r2_active": False}, StorageNotActivated, "r2_is_not_activated_account_open", ""),
+        ({"subdomain": ""}, ServiceRefused, "account_no_address_workers_dev_yet", ""),
+        ({"subdomain": "anna.evil.example/"}, ServiceRefused, "account_no_address_workers_dev_yet", ""),
+        ({"refuse_first": NOT_ROUTED}, ServiceRefused, "service_does_not_know_account_check", ""),
     ],
 )
 async def test_what_stands_against_it_is_named_before_anything_is_changed(
-    bench: Bench, account: dict[str, Any], reason: type[Exception], words: str
+    bench: Bench, account: dict[str, Any], reason: type[Exception], code: str, permission: str
 ) -> None:
     for name, value in account.items():
         setattr(bench.account, name, value)
-    with pytest.raises(Stopped, match=f"{words}.* Nothing was changed in the account") as caught:
+    with refuses(Stopped, NOT_CHANGED) as caught:
         await bench.set_up()
     assert isinstance(caught.value.reason, reason) and bench.account.changes == []
+    assert code_of(caught.value.reason) == code and permission in str(caught.value.reason)
 
 
 async def test_a_bucket_that_came_meanwhile_is_used(bench: Bench) -> None:
@@ -229,7 +233,7 @@ async def test_a_bucket_that_came_meanwhile_is_used(bench: Bench) -> None:
 
 
 async def test_an_account_id_that_cannot_be_one_reaches_no_network(bench: Bench) -> None:
-    with pytest.raises(NotConnected, match="not an account ID"):
+    with refuses(NotConnected, "is_not_account_id_32_characters"):
         await bench.setup.set_up("no account", Token(TOKEN), names_of(), title="x", paid_plan=False)
     assert bench.account.calls == []
 
@@ -271,18 +275,19 @@ async def test_all_of_it_goes_and_the_connection_stays(standing: Bench) -> None:
 )
 async def test_what_is_not_this_programs_keeps_the_bucket(standing: Bench, key: str) -> None:
     standing.account.store(key)
-    with pytest.raises(Stopped, match="R2 deletes only empty ones") as caught:
+    with pytest.raises(Stopped) as caught:
         await standing.take_down()
     assert isinstance(caught.value.reason, ServiceRefused)
+    assert code_of(caught.value.reason) == "bucket_was_kept_r2_deletes_only"
     assert standing.account.buckets == {"cf-batch-answers": {key: b"{}"}}
     assert standing.account.scripts == {}
 
 
 async def test_a_missing_permission_is_named_before_anything_is_taken_away(standing: Bench) -> None:
     standing.account.permissions = frozenset((SCRIPTS,))
-    with pytest.raises(Stopped, match=r"permission Workers R2 Storage Write .* Nothing was taken away") as caught:
+    with refuses(Stopped, NOT_TAKEN) as caught:
         await standing.take_down()
-    assert isinstance(caught.value.reason, TokenRefused)
+    assert isinstance(caught.value.reason, TokenRefused) and STORAGE in str(caught.value.reason)
     assert Step.READ_BUCKET in standing.states() and standing.account.changes == []
 
 

@@ -16,6 +16,7 @@ from tests.account_service import ACCOUNT, AccountService
 from tests.canary import CORE, SECRET, TOKEN
 from tests.core.worker_setup.conftest import MODULES, metadata
 from tests.support.faulty_service import Threaded
+from tests.support.sentences import refuses
 from tests.worker.runtime import configuration
 
 
@@ -33,7 +34,7 @@ def test_names_and_date_are_those_of_the_files_for_wrangler(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a b", "a/b", "a.b", "ü", "a" * 54, "a\n", "../x"])
 def test_what_cannot_be_the_name_of_a_worker_is_said(name: str) -> None:
-    with pytest.raises(UsageError, match="cannot be the name of the Worker"):
+    with refuses(UsageError, "name_cannot_be_name_worker_small"):
         names_of(name)
 
 

@@ -170,6 +170,11 @@ async def test_a_file_that_takes_the_place_of_another_is_undone(
     await until(lambda: driver.is_ready() and driver.counts() == (200, 200))
     (kept,) = (each for each in driver.program.ledger.jobs() if each.id != job.id)
     assert (kept.queries, kept.texts, kept.source_name) == (*counts, questions.name)
+    driver.page.drafts.open_paths([many.rename(many.with_name("more.csv"))])
+    await until(lambda: driver.is_settled() and driver.is_ready() and driver.notices.undos.latest() is not None)
+    driver.click(driver.page.check.send_button)
+    await until(lambda: driver.sent == [job.id])
+    assert driver.notices.undos.latest() is None  # what was sent is not read from another file
 
 
 @pytest.mark.parametrize(("codec", "name", "mark"), [("mac_roman", "Mac Roman", "…"), ("cp1252", "Windows-1252", "É")])
