@@ -337,7 +337,7 @@ class Tour:
         for kind in ("worker", "gateway"):
             space.connection_page._begin(kind)
             if kind == "worker":
-                space.connection_page.cards[-1].collect.switch.setChecked(True)
+                space.connection_page.cards[-1].rows["collects"].field.setChecked(True)
             await self._stop(f"connection-{kind}")
         space.show(space.traffic_page)
         await self._stop("traffic")
@@ -360,7 +360,7 @@ class Tour:
         await self._dialog("worker-guide")
         page._set_up(card)
         await self._dialog("worker-setup")
-        card.url.setText("https://cf-batch-door.anna.workers.dev")
+        card.lines["url"].field.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())
         page.take_down(card)
         await self._dialog("worker-removal")

@@ -4,12 +4,12 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
@@ -21,15 +21,9 @@ from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.connections.connection_fields import (
-    AccountBlock,
-    FieldBlock,
-    StepRow,
-    TokenField,
-    has_problem,
-)
+from cfbatch_gui.ui.connections.connection_fields import LineRow, StepRow, TickRow, has_problem
 from cfbatch_gui.ui.connections.work_dialog import Outcome, WorkDialog
-from cfbatch_gui.ui.theme import MEDIUM, TINY
+from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -37,15 +31,13 @@ from cfbatch_gui.ui.widgets import (
     DangerButton,
     Item,
     Label,
-    LinkButton,
     PrimaryButton,
     Role,
     Saying,
-    boxed,
-    column,
     row,
 )
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.connections import Row, account_row, token_row
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
 
@@ -145,6 +137,8 @@ def _steps() -> str:
     return "\n\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
 
+_TOKENS = "https://dash.cloudflare.com/profile/api-tokens"
+
 _LOOKS: dict[State | None, tuple[str, Role]] = {
     None: ("circle-dashed", "quiet"),  # not made yet
     State.RUNNING: ("loader", "accent"),
@@ -178,28 +172,28 @@ class AccountDialog(WorkDialog):
     ) -> None:
         super().__init__(page.window(), page.tasks, start_button, start_button.text(), width=660)
         self._program = page.program
-        self.account_block = AccountBlock(page.open_page)
-        self.account = self.account_block.field
-        self.account.setText(self._program.address_book.account_id)
-        self.token = TokenField(tr("the token"), tr("Paste the token"))
-        make = lambda: page.open_page(account.token_page(self._account_id()))  # noqa: E731
-        link = LinkButton(tr("Make the token"), "external-link", make)
-        link.setAccessibleDescription(tr("Opens the dashboard in the browser"))
-        self.token_block = FieldBlock(tr("One-time API token"), link, self.token, check=check_form)
-        self.worker = QLineEdit(account.names_of().worker)
+        make_token = lambda _: page.open_page(account.token_page(self._account_id()))  # noqa: E731
+        token = replace(token_row(), label=tr("One-time API token"), link=(tr("Make the token"), _TOKENS))
         hint = tr("What belongs to it is called after it.")
-        self.worker_block = FieldBlock(tr("Name of the Worker"), None, self.worker, hint, check=_names_of)
+        worker = Row("worker", tr("Name of the Worker"), help=hint, check=_names_of)
+        self.lines = {
+            "account": LineRow(account_row(), page.open_page),
+            "token": LineRow(token, make_token),
+            "worker": LineRow(worker),
+        }
+        self.account, self.token, self.worker = (each.field for each in self.lines.values())
+        self.account.setText(self._program.address_book.account_id)
+        self.worker.setText(account.names_of().worker)
         self.calls: list[CallRow] = []  # in the order in which they are made
         self._list = Card(inset=True, gap=MEDIUM)
         self._list.setAccessibleName(tr("Calls that are made"))
-        self.finished.connect(lambda _: self.token.forget())
-        for field in (self.account, self.token, self.worker):
-            field.textEdited.connect(self._edited)
-            field.returnPressed.connect(self.try_to_start)
+        self.finished.connect(lambda _: self.lines["token"].forget())
+        for each in self.lines.values():
+            each.edited.connect(self._edited)
+            each.field.returnPressed.connect(self.try_to_start)
         words = tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
-        fields = self.account_block, self.token_block, self.worker_block
         note = Label(words.format(button=start_button.text()), "strong", wrap=True)
-        form = [Label(about, "quiet", wrap=True), *fields, *options, note]
+        form = [Label(about, "quiet", wrap=True), *self.lines.values(), *options, note]
         self.show_parts(form, self._list, beside=beside)
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -226,7 +220,7 @@ class AccountDialog(WorkDialog):
         calls = self.plan(account.names_of(), self._account_id())
         permissions = figures.listed([*dict.fromkeys(each.permission for each in calls)])
         hint = tr("For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”.")
-        self.token_block.set_hint(hint.format(permissions=permissions))
+        self.lines["token"].set_help(hint.format(permissions=permissions))
         self._list.setVisible(bool(self.calls))
 
     def show_progress(self, progress: account.Progress) -> None:
@@ -248,20 +242,20 @@ class AccountDialog(WorkDialog):
 
     def may_start(self) -> bool:
         self.show_plan()
-        return not has_problem(self.account_block, self.token_block, self.worker_block)
+        return not has_problem(*self.lines.values())
 
     async def work(self) -> tuple[Outcome, str]:
         program = self._program
         setup = WorkerSetup(program.address_book, program.credentials, program.connections)
         given = self._account_id(), check_form(self.token.text()), _names_of(self.worker.text())
         sentence, afterwards = await self.make_calls(setup, *given)
-        self.token.forget()
+        self.lines["token"].forget()
         return (sentence, "circle-check", "done"), afterwards
 
     def stopped(self, error: UserError) -> None:
         super().stopped(error)
         if isinstance(reason_of(error), TokenRefused):
-            self.token.forget()
+            self.lines["token"].forget()
             self.token.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def rested(self) -> None:
@@ -282,10 +276,6 @@ def _names_of(text: str) -> Names:
     return account.names_of(text.strip())
 
 
-def _with_note(box: CheckBox, note: str) -> QWidget:
-    return boxed(column(box, Label(note, "small", wrap=True), gap=TINY))
-
-
 class WorkerSetupDialog(AccountDialog):
     """`connected` carries the id of the connection that leads to the Worker, once all is done."""
 
@@ -294,7 +284,9 @@ class WorkerSetupDialog(AccountDialog):
     def __init__(self, page: "ConnectionPage", *, paid_plan: bool) -> None:
         self._taken = self._other = ""  # a name that somebody else's Worker or Workflow has, and one to take instead
         self._connection_id = ""
-        self.replace, self.paid_plan = CheckBox(""), CheckBox(tr("The account is on the Workers Paid plan"))
+        plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
+        paid = TickRow(Row("paid_plan", tr("The account is on the Workers Paid plan"), help=plan))
+        self.replace, self.paid_plan = CheckBox(""), paid.field
         self.paid_plan.setChecked(paid_plan)
         copy = lambda: page.tasks.start("copy secret", self._copy_secret())  # noqa: E731
         self.copy_secret = Button(tr("Copy the secret"), "copy", copy)
@@ -303,10 +295,8 @@ class WorkerSetupDialog(AccountDialog):
             " this computer is off, and adds the connection. Doing it again changes nothing; what others have there"
             " stays."
         )
-        plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
-        options = self.replace, _with_note(self.paid_plan, plan)
         start = PrimaryButton(tr("Set up in my account"), "check")
-        super().__init__(page, start, about, *options, beside=(self.copy_secret,))
+        super().__init__(page, start, about, self.replace, paid, beside=(self.copy_secret,))
         for each in (self.replace, self.copy_secret):
             each.hide()
         self.replace.toggled.connect(self._choose_name)
@@ -361,16 +351,17 @@ class WorkerRemovalDialog(AccountDialog):
 
     def __init__(self, page: "ConnectionPage", record: SavedConnection) -> None:
         self._record = record
-        self.keep_bucket = CheckBox(tr("Keep the bucket with the stored answers"))
+        billed = tr("R2 goes on billing what is in it, beyond 10 GB.")
+        keeping = TickRow(Row("keep_bucket", tr("Keep the bucket with the stored answers"), help=billed))
+        self.keep_bucket = keeping.field
         words = tr("Remove the connection “{name}” and its secret from this computer, too")
         self.forget = CheckBox(words.format(name=title_words(record.name)))
         about = tr(
             "The Worker, its Workflow and its bucket are deleted from your account; nothing else is. Collect first:"
             " jobs that are under way there cannot be collected through it any more."
         )
-        options = _with_note(self.keep_bucket, tr("R2 goes on billing what is in it, beyond 10 GB.")), self.forget
         start = DangerButton(tr("Remove from my account"), "trash-2")
-        super().__init__(page, start, about, *options)
+        super().__init__(page, start, about, keeping, self.forget)
         try:
             self.worker.setText(account.names_at(record.url).worker)
         except UsageError:  # a domain of the user's own
