@@ -131,9 +131,8 @@ def remarks(evaluation: Evaluation) -> Iterator[str]:
 
 
 def judged_share(evaluation: Evaluation) -> str:
-    """ "Of the first 10, 96 % (A) and 93 % (B) are judged." """
     shares = " · ".join(f"{percent(run.judged_share)} ({letter(at)})" for at, run in enumerate(evaluation.runs))
-    return worded("Of the first {k} texts are judged: {shares}.", k=evaluation.k, shares=shares)
+    return worded("Judged among the first {k} texts: {shares}.", k=evaluation.k, shares=shares)
 
 
 def too_few_judged(evaluation: Evaluation) -> str:
@@ -229,24 +228,28 @@ def partial_words(comparison: Comparison) -> str:
     return tr("Partial: not every candidate has a score. What all jobs have scored is compared.")
 
 
-def foot_words(comparison: Comparison, other: int, evaluation: Evaluation | None, book: BookGrades | None) -> str:
-    """What is the same in A and another job, and by what both are measured."""
+def foot_words(comparison: Comparison, other: int, evaluation: Evaluation | None) -> str:
+    """What is the same in A and another job, and how much of it is judged."""
     matched = matched_words(comparison.joined[other].texts)
     words = [plural(len(comparison.query), "{n} text in common: {how}.", "{n} texts in common: {how}.", how=matched)]
     if evaluation is not None:
-        words += [source_words(evaluation, book), judged_share(evaluation)]
+        words.append(judged_share(evaluation))
     if any(is_practice(run.job) for run in comparison.runs):
         words.append(tr("Practice scores are from a small model on this computer."))
     return " ".join(words)
 
 
-def comparison_remarks(comparison: Comparison, evaluation: Evaluation | None) -> str:
+def comparison_remarks(compared: Compared) -> str:
+    """By what jobs are measured, and what has to be known about it."""
+    comparison, evaluation = compared.comparison, compared.evaluation
     if evaluation is None:
         words = [
             tr("There are no measures, for no text is judged. Judge some, or name a label column to measure by it.")
         ]
     else:
-        words = [tr("Measures are means over the judged queries, as trec_eval defines them."), *remarks(evaluation)]
+        source = source_words(evaluation, compared.book)
+        defined = tr("Measures are means over the judged queries, as trec_eval defines them.")
+        words = [source, defined, *remarks(evaluation)]
     words += [
         worded("Job {job}: {sentence}", job=letter(index), sentence=said(run.unusable.sentence))
         for index, run in enumerate(comparison.runs)

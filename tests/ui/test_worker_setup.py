@@ -33,7 +33,7 @@ class Desk:
     def set_up(self) -> WorkerSetupDialog:
         """From a new card by the guide into the dialog."""
         card = begin(self.page, WORKER)
-        click(card.guide)
+        click(card.lines["url"].link)
         (guide,) = self.page.window().findChildren(WorkerGuide)
         click(guide.set_up_button)
         (dialog,) = self.page.window().findChildren(WorkerSetupDialog)
@@ -84,7 +84,7 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     assert len(dialog.calls) == 8
     assert dialog.calls[5].sentence.text() == message("puts_worker_worker_there_secret", worker="cf-batch-door")
     assert all(each in dialog.calls[5].words.text() for each in ("PUT …/workers/scripts/cf-batch-door", SCRIPTS))
-    assert SCRIPTS in dialog.token_block.hint() and STORAGE in dialog.token_block.hint()
+    assert SCRIPTS in dialog.lines["token"].hint() and STORAGE in dialog.lines["token"].hint()
     assert not desk.account.calls
 
     dialog.paid_plan.setChecked(True)
@@ -100,8 +100,8 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     await desk.close(dialog)
 
     (card,) = desk.page.cards
-    assert card.title() == "My Worker" and card.url.text() == "https://cf-batch-door.anna.workers.dev"
-    assert card.paid_plan.isChecked() and not card.token_block.takes_text() and not card.has_news()
+    assert card.title() == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    assert card.rows["paid_plan"].field.isChecked() and card.lines["secret"].remove.isVisible() and not card.has_news()
 
 
 async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(desk: Desk) -> None:
@@ -109,12 +109,10 @@ async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(de
     dialog = desk.set_up()
     await desk.do(dialog)
     assert shows(dialog.problem.text(), "there_is_worker_name_account_program") and not desk.account.changes
-    assert dialog.worker.text() == "cf-batch-door-2"
-    assert dialog.replace.isVisible() and dialog.replace.text() == "Replace “cf-batch-door” instead"
-    assert dialog.token.text() == TOKEN, "it is needed once more"
+    assert dialog.replace.isVisible() and dialog.token.text() == TOKEN, "it is needed once more"
     dialog.replace.setChecked(True)
-    assert dialog.worker.text() == "cf-batch-door"
-    dialog.replace.setChecked(False)
+    dialog.worker.setText("cf-batch-door-2")
+    assert not dialog.replace.isChecked() and not dialog.replace.isVisible(), "it was said of the other name"
     await desk.do(dialog, token="")
     assert dialog.outcome.isVisible()
     assert desk.account.scripts.keys() == {"cf-batch-door", "cf-batch-door-2"}

@@ -8,6 +8,7 @@ end with the job's number.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, Run, join
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Indices, Joined, Run, RunText, join
 from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, evaluate
 from cfbatch_gui.core.messages import enumerated, message, quoted
 from cfbatch_gui.core.results.exports.base import Cell
@@ -95,13 +96,6 @@ class Comparison:
         one, two = self.scores[0], self.scores[other]
         return float(np.corrcoef(one, two)[0, 1]) if one.std() and two.std() else None
 
-    def of_query(self, index: int) -> NDArray[np.int64]:
-        """The indices of one query's compared pairs, by their rank in the first run; `index` counts `queries`."""
-        found = np.flatnonzero(self.query == index)
-        order = np.lexsort((found, self.ranks[0].rank[found]))
-        result: NDArray[np.int64] = found[order]
-        return result
-
 
 def compare(runs: Sequence[Run]) -> Comparison:
     """Compare the runs with the first. Blocking. Raises UsageError for fewer than two or no common pair, DataError."""
@@ -133,6 +127,39 @@ def compare(runs: Sequence[Run]) -> Comparison:
     )
 
 
+class TextMove(msgspec.Struct, frozen=True, gc=False):
+    """A text of a query, with its scores and ranks under each job; ranks also as they are written, "2=" in a tie."""
+
+    query: int
+    text: RunText
+    scores: tuple[float, ...]
+    ranks: tuple[int, ...]
+    rank_texts: tuple[str, ...]
+
+    def change(self, other: int) -> int:
+        """How many ranks it rose from the first job to another one."""
+        return self.ranks[0] - self.ranks[other]
+
+
+def text_moves(comparison: Comparison, queries: Collection[int] | None = None) -> Iterator[TextMove]:
+    """The texts of these queries, or of all, by query and rank in the first job. Blocking. Raises DataError."""
+    query, ranks = comparison.query, comparison.ranks
+    pairs = np.arange(len(query)) if queries is None else np.flatnonzero(np.isin(query, list(queries)))
+    pairs = pairs[np.lexsort((comparison.indices[0][pairs], ranks[0].rank[pairs], query[pairs]))]
+    for start in range(0, len(pairs), TEXTS_AT_ONCE):
+        some = pairs[start : start + TEXTS_AT_ONCE]
+        indices, parts = comparison.indices[0][some].tolist(), [each.part(some) for each in ranks]
+        texts = comparison.runs[0].texts(indices)
+        by_job = (
+            [scores[some].tolist() for scores in comparison.scores],
+            [part.rank.tolist() for part in parts],
+            [part.texts() for part in parts],
+        )
+        found = [texts[index] for index in indices]
+        yield from map(TextMove, query[some].tolist(), found, *(zip(*columns, strict=True) for columns in by_job))
+
+
+TEXTS_AT_ONCE = 5_000  # in memory
 TOP_K = 10
 
 
@@ -286,9 +313,6 @@ def _ranks(comparison: Comparison, number: int, pairs: NDArray[np.int64]) -> NDA
     return found
 
 
-_ROWS_AT_ONCE = 5_000  # rows whose texts are in memory at once
-
-
 def write_texts(compared: Compared, path: Path, *, for_excel: str = "", queries: Collection[int] | None = None) -> int:
     """Write a row for each text, by query and rank of the first job; the number of rows.
 
@@ -300,7 +324,15 @@ def write_texts(compared: Compared, path: Path, *, for_excel: str = "", queries:
         *(f"{name}_{number}" for number in numbers for name in ("score", "rank")),
         *(f"change_{number}" for number in numbers[1:]),
     )
-    return write_csv(path, columns, _text_rows(compared.comparison, queries), for_excel)
+
+    def rows() -> Iterator[tuple[Cell, ...]]:
+        for each in text_moves(compared.comparison, queries):
+            asked, text = compared.comparison.queries[each.query], each.text
+            figures = chain.from_iterable(zip(each.scores, each.ranks, strict=True))
+            changes = map(each.change, range(1, len(each.ranks)))
+            yield asked.id, asked.text, text.id, text.text, text.label, *figures, *changes
+
+    return write_csv(path, columns, rows(), for_excel)
 
 
 def write_queries(
@@ -334,26 +366,3 @@ def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int,
     names = (f"{name}_{number}" for number, run in enumerate(evaluation.runs, 1) for name in run.values)
     rows = zip(evaluation.queries, zip(*values, strict=True), strict=True)
     return tuple(names), {query.number: cells for query, cells in rows}
-
-
-def _text_rows(comparison: Comparison, queries: Collection[int] | None) -> Iterator[tuple[Cell, ...]]:
-    base = comparison.runs[0]
-    # Queries in the order of the first job, and texts by their rank there.
-    order = np.lexsort((comparison.indices[0], comparison.ranks[0].rank, comparison.query))
-    if queries is not None:
-        order = order[np.isin(comparison.query[order], list(queries))]
-    changes = [comparison.changes(other) for other in range(1, len(comparison.runs))]
-    for start in range(0, len(order), _ROWS_AT_ONCE):
-        pairs = order[start : start + _ROWS_AT_ONCE]
-        indices = comparison.indices[0][pairs].tolist()
-        texts = base.texts(indices)
-        figures = [
-            column[pairs].tolist()
-            for scores, ranks in zip(comparison.scores, comparison.ranks, strict=True)
-            for column in (scores, ranks.rank)
-        ]
-        risen = [change[pairs].tolist() for change in changes]
-        asked_in = comparison.query[pairs].tolist()
-        for index, query, *rest in zip(indices, asked_in, *figures, *risen, strict=True):
-            asked, text = comparison.queries[query], texts[index]
-            yield asked.id, asked.text, text.id, text.text, text.label, *rest

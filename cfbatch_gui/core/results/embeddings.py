@@ -17,23 +17,20 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, columns_of_vectors, count_items, sent_of, status_of
-from cfbatch_gui.core.results.text_search import CasefoldIndex
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, columns_of_vectors, count_items, status_of
+from cfbatch_gui.core.results.text_search import items_with
 
 _TEXTS = f"""
-SELECT i.item_no, t.text, t.text_id, t.label, t.row, {cells_sql()}, i.request_no, p.part,
-    CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) END
+SELECT i.item_no, t.text, t.text_id, t.label, t.row, {cells_sql()}, p.part, r.reference, r.batch, r.state,
+    CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) ELSE r.error END
 FROM items i
 JOIN texts t USING(text_no)
 LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row
 LEFT JOIN parts p USING(item_no)
+LEFT JOIN requests r USING(request_no)
 """  # noqa: S608 - constants
 _PAGE = f"{_TEXTS} WHERE i.item_no BETWEEN :first AND :last ORDER BY i.item_no"
 _NAMED = f"{_TEXTS} JOIN json_each(:items) wanted ON wanted.value = i.item_no ORDER BY wanted.key"
-_IN_ORDER = """
-SELECT item_no, text, text_id FROM items CROSS JOIN texts USING(text_no)
-WHERE item_no > ? ORDER BY item_no LIMIT ?
-"""
 _IS_MISSING_ANY = """
 SELECT EXISTS(SELECT 1 FROM requests WHERE state <> 'done') OR EXISTS(SELECT 1 FROM items WHERE request_no IS NULL)
 """
@@ -100,7 +97,6 @@ class Embeddings:
     ) -> None:
         self._folder = folder
         self._failed_batches = failed_batches or {}
-        self._texts = CasefoldIndex(folder, _IN_ORDER)
         with folder.open(read_only=True) as database:
             self._original = columns_of_vectors(database, reserved)
             self.count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
@@ -128,7 +124,7 @@ class Embeddings:
 
     def find(self, text: str) -> tuple[int, ...]:
         """The numbers of the items whose text or id contains `text`, ascending; case is ignored."""
-        return tuple(self._texts.find(text).tolist())
+        return items_with(self._folder, text)
 
     def pooling(self) -> str:
         """The pooling that the service reported for the vectors, "" if it reported none."""
@@ -225,14 +221,11 @@ class Embeddings:
     def _read(self, query: str, wanted: Mapping[str, int | str]) -> tuple[EmbeddedText, ...]:
         with self._folder.open(read_only=True) as database:
             rows = database.execute(query, wanted).fetchall()
-            requests = sent_of(database, {row[6] for row in rows})
         found: list[EmbeddedText] = []
-        for item, text, text_id, label, row_no, cells, request, part, reason in rows:
-            sent = requests[request]
-            status, why = status_of(sent.state == "done", sent, reason, self._failed_batches)
-            own, reference = self._original.cells(cells, None), sent.reference or ""
-            about = (item, text, text_id, label, row_no, own, status, why)
-            found.append(EmbeddedText(*about, sent.batch or 0, part, reference))
+        for item, text, text_id, label, row_no, cells, part, reference, batch, state, reason in rows:
+            status, why = status_of(state == "done", batch, state, reason, self._failed_batches)
+            about = (item, text, text_id, label, row_no, self._original.cells(cells, None), status, why)
+            found.append(EmbeddedText(*about, batch or 0, part, reference or ""))
         return tuple(found)
 
 

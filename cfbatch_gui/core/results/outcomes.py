@@ -13,11 +13,6 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT
 from cfbatch_gui.core.messages import restored
 
-_REQUESTS = """
-SELECT request_no, state, error, reference, batch FROM requests
-WHERE request_no IN (SELECT value FROM json_each(:requests))
-"""
-
 
 class Status(StrEnum):
     """The outcome of an item; the values are those written to files."""
@@ -55,38 +50,20 @@ class OutcomeCounts:
         return self.items - self.done + self.skipped
 
 
-class Sent(msgspec.Struct, frozen=True, gc=False):
-    """The stored state of one request; every field is None for an item that is in no request."""
-
-    request: int | None
-    state: str | None
-    error: str | None
-    reference: str | None
-    batch: int | None
-
-
-NOT_SENT = Sent(None, None, None, None, None)
-
-
-def sent_of(database: sqlite3.Connection, requests: Collection[int | None]) -> dict[int | None, Sent]:
-    """The stored states of requests by their number; the key None maps to NOT_SENT."""
-    found = database.execute(_REQUESTS, {"requests": str([number for number in requests if number is not None])})
-    sent: dict[int | None, Sent] = {None: NOT_SENT}
-    for number, state, error, reference, batch in found:
-        sent[number] = Sent(number, state, error, reference, batch)
-    return sent
-
-
-def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: Mapping[int, str]) -> tuple[Status, str]:
-    """The status of an item and why it has no result, "" if it may still get one; `left_out` is None if it was sent."""
+def status_of(
+    is_done: bool, batch: int | None, state: str | None, why: str | None, failed_batches: Mapping[int, str]
+) -> tuple[Status, str]:
+    """The status of an item and why it has no result, "" if it may still get one; `batch` and `state` are those of its
+    request, None without one, and `why` is the error of that or why there is none.
+    """
     if is_done:
         return Status.DONE, ""
-    if sent.request is None or sent.batch is None:
-        return (Status.LEFT_OUT, restored(left_out)) if left_out is not None else (Status.WAITING, "")
-    if sent.state == "failed":
-        return Status.FAILED, restored(sent.error or "")
-    if sent.batch in failed_batches:
-        return Status.FAILED, failed_batches[sent.batch]
+    if batch is None:
+        return (Status.LEFT_OUT, restored(why)) if why is not None else (Status.WAITING, "")
+    if state == "failed":
+        return Status.FAILED, restored(why or "")
+    if batch in failed_batches:
+        return Status.FAILED, failed_batches[batch]
     return Status.WAITING, ""
 
 
@@ -105,7 +82,7 @@ def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str])
         " JOIN (SELECT request_no, count(*) AS texts FROM items WHERE request_no IS NOT NULL GROUP BY request_no)"
         " USING(request_no) GROUP BY state, batch"
     ):
-        status, _ = status_of(state == "done", Sent(1, state, "", "", batch), None, failed_batches)
+        status, _ = status_of(state == "done", batch, state, None, failed_batches)
         counts[status] += count
     unsent, left_out, skipped, doubtful_sent = database.execute(_UNSENT, (ProblemKind.DOUBTFUL_SENT,)).fetchone()
     return OutcomeCounts(

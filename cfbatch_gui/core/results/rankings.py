@@ -207,15 +207,16 @@ BLOCK = 10_000  # contexts that are in memory together
 
 _QUERIES = "SELECT query_no, query_id, text FROM queries ORDER BY query_no"
 _ITEMS_OF = "SELECT item_no FROM items WHERE query_no IN (SELECT value FROM json_each(?))"
-_QUERIES_OF = "SELECT query_no, query_id, text FROM queries WHERE query_no BETWEEN ? AND ?"
 
-# In any order, without the columns that many contexts have in common, which are read once.
+# In any order.
 _DETAILS = """
-SELECT i.item_no, i.query_no, t.text, t.text_id, t.label, i.position, t.row, i.request_no, {cells},
-    CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) END
+SELECT i.item_no, i.query_no, q.query_id, q.text, t.text, t.text_id, t.label, i.position, t.row, {cells},
+    r.reference, r.batch, r.state,
+    CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) ELSE r.error END
 FROM json_each(:items) wanted
 CROSS JOIN items i ON i.item_no = wanted.value
-JOIN texts t USING(text_no)
+JOIN texts t USING(text_no) JOIN queries q USING(query_no)
+LEFT JOIN requests r USING(request_no)
 {rows}
 """
 # The last row of an item is its best part; of parts with equal scores that is the first part.
@@ -224,7 +225,6 @@ SELECT item_no, part FROM parts WHERE item_no IN (SELECT value FROM json_each(:i
 ORDER BY item_no, score, part DESC
 """
 _FIRST_ROW = """
-JOIN queries q USING(query_no)
 LEFT JOIN source_rows f ON f.file = 1 AND f.row = CASE t.file WHEN 1 THEN t.row ELSE q.row END
 """
 _SECOND_ROW = "LEFT JOIN source_rows s ON s.file = 2 AND t.file = 2 AND s.row = t.row"
@@ -365,26 +365,18 @@ class Rankings:
         values = {"items": str(sorted(ranking.items[wanted].tolist()))}
         with self._folder.open(read_only=True) as database:
             rows = {row[0]: row for row in database.execute(self._details, values)}
-            requests = outcomes.sent_of(database, {row[7] for row in rows.values()})
             parts = dict(database.execute(_PARTS, values)) if self._has_parts else {}
-            numbers = {row[1] for row in rows.values()} or {0}
-            between = (min(numbers), max(numbers))
-            queries = {number: (name, text) for number, name, text in database.execute(_QUERIES_OF, between)}
-        cells_of = self._original.cells
         found: list[RankedContext] = []
         for item, score, rank, tie_group in ranking.rows(wanted):
-            _, query_no, text, text_id, label, position, row_no, request, first, second, reason = rows[item]
-            query_id, query = queries[query_no]
-            sent = requests[request]
-            status, why = (
-                (outcomes.Status.DONE, "") if rank else outcomes.status_of(False, sent, reason, self._failed_batches)
-            )
+            _, query_no, query_id, query, text, text_id, label, position, row_no, first, second, *sent = rows[item]
+            reference, batch, state, reason = sent
+            status, why = outcomes.status_of(rank > 0, batch, state, reason, self._failed_batches)
             context = RankedContext(
                 item, query_no, query_id, query,
                 rank or None, tie_group > 0, tie_group, score if rank else None,
                 text, text_id, label, position, position - rank if rank else None,
-                row_no, cells_of(first, second),
-                status, why, sent.reference or "", sent.batch or 0, parts.get(item),
+                row_no, self._original.cells(first, second),
+                status, why, reference or "", batch or 0, parts.get(item),
             )  # fmt: skip
             found.append(context)
         return tuple(found)

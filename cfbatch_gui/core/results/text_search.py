@@ -1,77 +1,50 @@
-"""A caseless substring search over all texts of a job.
+"""A caseless substring search over all texts of a job. Blocking: half a second for a million texts."""
 
-The texts' casefolded UTF-8 is searched as bytes, and stays in memory for the next search unless there is very much.
-"""
-
-import threading
+import sqlite3
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from functools import cached_property
-from itertools import accumulate
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import accumulate, chain
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.numbers import distinct
 
-_END, _BETWEEN = b"\xff", b"\xfe"  # of rows and of the texts of one; no UTF-8 text contains these bytes
-_IN_MEMORY = 400_000_000  # bytes of a job's data, of which texts are a half or less
-_SIZE = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
-_BLOCK_SIZE = 1_000_000  # bytes of texts that are read together, about; at most _MOST_TEXTS texts
-_MOST_TEXTS = 5_000
+_TEXTS = """
+SELECT item_no FROM items JOIN texts USING(text_no) WHERE contains(text) OR contains(text_id) ORDER BY item_no
+"""
+_CONTEXTS = """
+SELECT query_no, item_no FROM items
+WHERE query_no IS NOT NULL AND text_no IN (SELECT text_no FROM texts WHERE contains(text))
+"""
+_QUERIES = "SELECT query_no FROM queries WHERE contains(text)"
+_ITEMS_OF = "SELECT item_no FROM items WHERE query_no IN (SELECT value FROM json_each(?))"
 
-_Block = tuple[NDArray[np.int32], bytes]  # the numbers of some rows, and their texts
+
+@contextmanager
+def _searching(folder: JobFolder, sought: str) -> Iterator[sqlite3.Connection]:
+    """The data of a job, where `contains` says whether a text contains what is sought; case is ignored."""
+    needle = sought.casefold()
+    with folder.open(read_only=True) as database:
+        database.create_function("contains", 1, lambda text: needle in text.casefold(), deterministic=True)
+        yield database
 
 
-class CasefoldIndex:
-    """The texts of a job, by number.
+def items_with(folder: JobFolder, sought: str) -> tuple[int, ...]:
+    """The numbers of the items whose text or id contains `sought`, ascending. Raises DataError."""
+    with _searching(folder, sought) as database:
+        return tuple(item for (item,) in database.execute(_TEXTS))
 
-    `statement` is SQL of a number and a limit for numbers above it, ascending, and their texts. Texts that are too many
-    to stay in memory are read again for each search. For any thread; raises DataError.
+
+def search_ranking(folder: JobFolder, sought: str) -> tuple[frozenset[int], frozenset[int]]:
+    """The numbers of the queries that contain `sought`, also in a context, and of the contexts that do, or whose query
+    alone does. Raises DataError.
     """
-
-    def __init__(self, folder: JobFolder, statement: str) -> None:
-        self._folder, self._statement = folder, statement
-        self._lock = threading.Lock()
-        self._kept: list[_Block] | None = None
-
-    def prepare(self) -> None:
-        """Build the index now, so that the first search is as fast as the others. Blocking: seconds for a million
-        texts.
-        """
-        with self._lock:
-            self._blocks()
-
-    def find(self, text: str) -> NDArray[np.int32]:
-        """The numbers of all rows with a text that contains `text`, ascending; case is ignored. Blocking."""
-        needle = _folded(text)
-        found = [np.empty(0, dtype=np.int32)]
-        with self._lock:
-            for numbers, data in self._blocks():
-                if needle in data:
-                    found.append(numbers[[needle in row for row in data.split(_END)]])
-        return np.concatenate(found)
-
-    def _blocks(self) -> Iterable[_Block]:
-        if self._kept is None:
-            with self._folder.open(read_only=True) as database:
-                (size,) = database.execute(_SIZE).fetchone()
-            if size > _IN_MEMORY:
-                return self._read()
-            self._kept = list(self._read())
-        return self._kept
-
-    def _read(self) -> Iterator[_Block]:
-        """The database is not read between two blocks, so that a running job can write to it."""
-        with self._folder.open(read_only=True) as database:
-            (count,) = database.execute("SELECT max(text_no) FROM texts").fetchone()
-            size = max(1, min(_MOST_TEXTS, _BLOCK_SIZE * (count or 1) // self._folder.data.stat().st_size))
-            last = 0
-            while rows := database.execute(self._statement, (last, size)).fetchall():
-                data = _END.join([_BETWEEN.join(map(_folded, texts)) for _, *texts in rows])
-                yield np.array([number for number, *_ in rows], dtype=np.int32), data
-                last = rows[-1][0]
+    with _searching(folder, sought) as database:
+        found = database.execute(_CONTEXTS).fetchall()
+        queries = {query for query, _ in found}
+        alone = {query for (query,) in database.execute(_QUERIES)} - queries
+        of_alone = database.execute(_ITEMS_OF, (str(sorted(alone)),))
+        items = frozenset(chain((item for _, item in found), (item for (item,) in of_alone)))
+    return frozenset(queries | alone), items
 
 
 def found_spans(text: str, sought: str) -> list[tuple[int, int]]:
@@ -93,54 +66,3 @@ def found_spans(text: str, sought: str) -> list[tuple[int, int]]:
             spans.append((first, last + 1))
         at = folded.find(needle, stop)
     return spans
-
-
-def _folded(text: str) -> bytes:
-    return text.casefold().encode("utf-8", "surrogatepass")
-
-
-_QUERIES = "SELECT query_no, text FROM queries WHERE query_no > ? ORDER BY query_no LIMIT ?"
-_TEXTS = "SELECT text_no, text FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
-_CONTEXTS = "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL"
-
-
-class TextSearch:
-    """The search over the texts of one ranking job, which never change. All calls block and raise DataError."""
-
-    def __init__(self, folder: JobFolder) -> None:
-        self._folder = folder
-        self._queries, self._texts = CasefoldIndex(folder, _QUERIES), CasefoldIndex(folder, _TEXTS)
-
-    def prepare(self) -> None:
-        """Build the indexes now, so that the first search is as fast as the others: seconds for a million texts."""
-        self._queries.prepare()
-        self._texts.prepare()
-        _ = self._contexts
-
-    def queries(self, text: str) -> NDArray[np.int32]:
-        """The numbers of the queries that contain `text`, also in a context, ascending; case is ignored."""
-        _, queries, _ = self._contexts
-        return distinct(np.concatenate((queries[self._with_text(text)], self._queries.find(text))))
-
-    def items(self, text: str) -> frozenset[int]:
-        """The numbers of the contexts that contain `text`, and of all of a query that alone contains it."""
-        items, queries, _ = self._contexts
-        has_text = self._with_text(text)
-        alone = np.setdiff1d(self._queries.find(text), queries[has_text])
-        return frozenset(items[has_text | np.isin(queries, alone)].tolist())
-
-    def _with_text(self, text: str) -> NDArray[np.bool_]:
-        """Which of all contexts contain `text`."""
-        texts = self._contexts[2]
-        is_found = np.zeros(int(texts.max(initial=0)) + 1, dtype=np.bool_)
-        found = self._texts.find(text)
-        is_found[found[found < len(is_found)]] = True
-        has_text: NDArray[np.bool_] = is_found[texts]
-        return has_text
-
-    @cached_property
-    def _contexts(self) -> NDArray[np.int32]:
-        """Item, query and text of each context, by their numbers: (3, n)."""
-        with self._folder.open(read_only=True) as database:
-            found = np.fromiter(database.execute(_CONTEXTS), dtype=np.dtype((np.int32, 3)))
-        return np.ascontiguousarray(found.T)

@@ -15,7 +15,7 @@ from cfbatch_gui.core.results.exports.base import ExportOptions
 from cfbatch_gui.core.results.exports.rows import keeps
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
 from cfbatch_gui.core.results.score_table import ScoreFigures, score_figures
-from cfbatch_gui.core.results.text_search import TextSearch
+from cfbatch_gui.core.results.text_search import search_ranking
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
@@ -112,7 +112,6 @@ class RankingRead:
 
     rankings: Rankings
     queries: tuple[RankedQuery, ...]
-    search: TextSearch  # over all texts of the job, with or without a score
     scored: int
     contexts: int
 
@@ -203,13 +202,11 @@ class RankingView(results_page.ResultsPage[RankingRead]):
         self.panel.set_open(False)
 
     async def read(self, job: Job) -> RankingRead:
-        folder, before = self.program.folder(job.id), self._read
-
         def read() -> RankingRead:
-            rankings = Rankings(folder, job.failed_batches)
+            rankings = Rankings(self.program.folder(job.id), job.failed_batches)
             queries = rankings.queries()
             counts = sum(query.scored for query in queries), sum(query.contexts for query in queries)
-            return RankingRead(rankings, queries, before.search if before else TextSearch(folder), *counts)
+            return RankingRead(rankings, queries, *counts)
 
         return await in_thread(read)
 
@@ -231,22 +228,21 @@ class RankingView(results_page.ResultsPage[RankingRead]):
         if self._query_no:
             await self._read_contexts(self._query_no)
         self.tasks.start("count", self._count())
-        self.tasks.start("figures", self._read_the_rest(job, read))
+        self.tasks.start("figures", self._read_figures(job))
 
-    async def _read_the_rest(self, job: Job, read: RankingRead) -> None:
+    async def _read_figures(self, job: Job) -> None:
         await asyncio.sleep(results_page.TYPING)  # the texts of the first query come before
-        await in_thread(read.search.prepare)
         self._baseline = results.baseline_line(await in_thread(score_figures, self.program.folder(job.id)))
         self._show_foot()
 
     async def find_text(self, text: str) -> None:
-        if self._read is None:
+        if self._read is None or self.shown is None:
             return
         self._found, self._sought, self._found_items = None, text, frozenset()
         if text:
             self.kept.setText(tr("looking…"))
-            self._found = frozenset((await in_thread(self._read.search.queries, text)).tolist())
-            self._found_items = await in_thread(self._read.search.items, text)
+            folder = self.program.folder(self.shown.id)
+            self._found, self._found_items = await in_thread(search_ranking, folder, text)
         self._fill_queries()
         self._fill_contexts()
         await self._count()

@@ -70,15 +70,26 @@ class ResultsPage(ResultView, Generic[T]):
         self._on_pressed: Callable[[], object] = self.read_again
 
     def lay_out(
-        self, content: QWidget, above: QLayout | None = None, *, beside_foot: Sequence[QWidget] = (), side: int = _SIDE
+        self,
+        content: QWidget,
+        above: QLayout | None = None,
+        *,
+        beside_foot: Sequence[QWidget] = (),
+        side: int = _SIDE,
+        header: QWidget | None = None,
     ) -> None:
-        """`above` the content are its fields, below it the foot; `side` is left free beside the content, in pixels."""
+        """`above` the content are its fields, below it the foot; `side` is left free beside the content, in pixels. A
+        page with a header of its own scrolls as a whole where it does not fit.
+        """
         fields = [column(boxed(above), margins=(WIDE, SMALL, MEDIUM, SMALL))] if above is not None else []
         foot = row((self.foot, 1), self.stop_link, *beside_foot, margins=(WIDE, SMALL, MEDIUM, MEDIUM))
         foot.setAlignment(self.foot, Qt.AlignmentFlag.AlignVCenter)  # as high as its words
         self.stack.addWidget(boxed(column(content, margins=(0, 0, side, 0))))
         self._around = boxed(column(*fields, gap=0)), boxed(column(line(), foot, gap=0))
-        self.setLayout(column(self._around[0], (self.stack, 1), self.progress, self._around[1], gap=0))
+        whole = column(self._around[0], (self.stack, 1), self.progress, self._around[1], gap=0)
+        self.setLayout(
+            column(widgets.Roomy(boxed(column(header, (whole, 1), gap=0))), gap=0) if header is not None else whole
+        )
 
     def add_search(self, hint: str, *marked: TableView | TextPanel) -> widgets.SearchField:
         """A field for what `find_text` looks for once the keys rest, and what is marked in these parts at once."""

@@ -222,6 +222,7 @@ class PageHeader(QWidget):
         texts = column(self._title, row(self.state, self._dot, (self._facts, 1)), gap=2)
         self._elsewhere: list[Button] = []  # on the page
         self._at_right: list[Button] = []
+        self.in_more: tuple[Button, ...] = ()  # for whose commands the "…" menu has entries of its own
         self.more = MoreButton(self.tr("More"))
         self.more.hide()
         self._buttons = Flow(self.more)
@@ -266,7 +267,7 @@ class PageHeader(QWidget):
     def fill_menu(self, menu: QMenu) -> None:
         """Add the page's buttons, then the entries of its "…" menu; what is not possible is disabled."""
         for button in (*self._elsewhere, *self._at_right):
-            if not button.isHidden():
+            if not button.isHidden() and button not in self.in_more:
                 action = add_action(menu, button.text(), button.click, button.icon_name)
                 action.setEnabled(button.isEnabled())
                 action.setToolTip(button.toolTip())

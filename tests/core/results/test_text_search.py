@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.text_search import CasefoldIndex, TextSearch
+from cfbatch_gui.core.results.text_search import items_with, search_ranking
 from tests.core.results.folders import Table
 
-IN_ORDER = "SELECT text_no, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 TEXTS = (
     "Straße", "STRASSE", "Maſse", "300 K", "ﬁnd the oﬃce", "İstanbul", "Ελλάδα", "ΕΛΛΆΔΑ", "ΐδιος", "über", "ÜBER",
     "100% _sure_", "back\\slash", "a\0nul and more", "東京 VPN 設定", "счёт", "СЧЁТ", "", " ", "Ꭰꭰ", "ŉ", "ss",
@@ -24,12 +23,6 @@ def texts_only(path: Path, texts: Sequence[str], identifier: str = "") -> JobFol
     return Table(path).embed([(identifier, text, 1.0) for text in texts], None).folder
 
 
-@pytest.fixture(autouse=True)
-def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.results.text_search._IN_MEMORY", 250_000)
-    monkeypatch.setattr("cfbatch_gui.core.results.text_search._MOST_TEXTS", 100)
-
-
 def found_by_python(needle: str, texts: Sequence[str]) -> list[int]:
     wanted = needle.casefold()
     return [number for number, text in enumerate(texts, 1) if wanted in text.casefold()]
@@ -40,15 +33,14 @@ def found_by_python(needle: str, texts: Sequence[str]) -> list[int]:
     st.lists(st.text(alphabet="sßſkKfﬁiİιΙΐéÉ東ÿ%_\\ \0a") | st.sampled_from(TEXTS), min_size=1, max_size=7),
 )
 def test_any_text_in_any_others(tmp_path_factory: pytest.TempPathFactory, needle: str, texts: list[str]) -> None:
-    folded = CasefoldIndex(texts_only(tmp_path_factory.mktemp("any"), texts), IN_ORDER)
-    for _ in ("read", "kept"):
-        assert folded.find(needle).tolist() == found_by_python(needle, texts)
+    folder = texts_only(tmp_path_factory.mktemp("any"), texts)
+    assert list(items_with(folder, needle)) == found_by_python(needle, texts)
 
 
-def test_every_text_of_a_row_is_looked_at_and_none_goes_over_into_the_next(tmp_path: Path) -> None:
-    folded = CasefoldIndex(texts_only(tmp_path, ["one", "two"], "X-7"), IN_ORDER)
-    assert folded.find("x-7").tolist() == [1, 2]
-    assert folded.find("neX").tolist() == folded.find("one\udcffx").tolist() == []
+def test_ids_are_searched_too_and_each_by_itself(tmp_path: Path) -> None:
+    folder = texts_only(tmp_path, ["one", "two"], "X-7")
+    assert items_with(folder, "x-7") == (1, 2)
+    assert items_with(folder, "neX") == items_with(folder, "one\udcffx") == ()
 
 
 QUERIES, EACH = 1_500, 2
@@ -78,28 +70,22 @@ def filled(path: Path, texts: int, items: list[tuple[int, int, int]]) -> JobFold
     return folder
 
 
-def by_python(needle: str, items: list[tuple[int, int, int]]) -> list[int]:
-    wanted = needle.casefold()
-    in_queries = {query for _, query, _ in items if wanted in query_of(query).casefold()}
-    return sorted(in_queries | {query for _, query, text in items if wanted in text_of(text).casefold()})
-
-
 OWN = [(number, (number - 1) // EACH + 1, number) for number in range(1, QUERIES * EACH + 1)]
 SHARED = [(number, (number - 1) // 60 + 1, (number - 1) % 60 + 1) for number in range(1, 3_001)]
 
 
-def items_by_python(needle: str, items: list[tuple[int, int, int]]) -> frozenset[int]:
-    """Those with the text; all of a query that has it alone."""
+def by_python(needle: str, items: list[tuple[int, int, int]]) -> tuple[frozenset[int], frozenset[int]]:
+    """The queries, and the contexts with the text, or all of a query that has it alone."""
     wanted = needle.casefold()
     found = {(item, query) for item, query, text in items if wanted in text_of(text).casefold()}
     with_texts = {query for _, query in found}
     alone = {query for _, query, _ in items if query not in with_texts and wanted in query_of(query).casefold()}
-    return frozenset({item for item, _ in found} | {item for item, query, _ in items if query in alone})
+    of_alone = {item for item, query, _ in items if query in alone}
+    return frozenset(with_texts | alone), frozenset({item for item, _ in found} | of_alone)
 
 
 def test_queries_and_texts_of_a_search_whether_queries_share_their_texts_or_not(tmp_path: Path) -> None:
     for name, texts, items in (("own", QUERIES * EACH, OWN), ("shared", 60, SHARED)):
-        search = TextSearch(filled(tmp_path / name, texts, items))
+        folder = filled(tmp_path / name, texts, items)
         for needle in (*SOUGHT, "query 7", "über 1"):
-            assert search.queries(needle).tolist() == by_python(needle, items)
-            assert search.items(needle) == items_by_python(needle, items)
+            assert search_ranking(folder, needle) == by_python(needle, items)
