@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -13,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
-from cfbatch_gui.core.messages import literal, quoted
+from cfbatch_gui.core.messages import literal
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.worker_setup import account, worker_setup
 from cfbatch_gui.core.worker_setup.account import Names, State
@@ -61,12 +60,15 @@ class WorkerGuide(dialogs.Dialog):
         self.save_button = Button(tr("Save the Worker…"), "save", lambda: page.tasks.start("worker", self._save()))
         self.copy_secret = Button(tr("Copy a new secret"), "copy", self._copy_secret)
         self.saved = Saying("circle-check")
-        self.steps = Label(_steps(), "quiet", wrap=True)
-        self.steps.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         sentence = tr(
             "It puts the Worker into your account, with a bucket and a Workflow that collect answers while this"
             " computer is off, and adds the connection. It needs no Node.js, but a token of your account that is used"
             " once and stored nowhere; every call is listed before anything is sent."
+        )
+        by_hand = tr(
+            "In the folder that is saved, “npx wrangler deploy” puts it on Cloudflare, and “npx wrangler secret put"
+            " SHARED_SECRET” gives it the secret that is copied here. It needs Node.js 22.12 or newer; README.md there"
+            " says more, also how answers are collected."
         )
         self.lay_out(
             self.windowTitle(),
@@ -79,7 +81,7 @@ class WorkerGuide(dialogs.Dialog):
             ),
             Card(
                 Label(tr("Or do it by hand, in a terminal"), "strong"),
-                self.steps,
+                Label(by_hand, "quiet", wrap=True),
                 row(self.save_button, self.copy_secret, None),
                 self.saved,
                 inset=True,
@@ -100,41 +102,12 @@ class WorkerGuide(dialogs.Dialog):
         if folder is None:
             return
         try:
-            others = await asyncio.to_thread(worker_setup.in_the_way, folder)
-            if others and not await self._may_replace(others):
-                return
-            paths = await asyncio.to_thread(worker_setup.save_worker, folder)
+            saved = await asyncio.to_thread(worker_setup.save_worker, folder)
         except UserError as error:
             self.saved.set_line(said(error.message), "triangle-alert", "attention")
-            return
-        files = figures.plural(len(paths), "{n} file", "{n} files")
-        words = tr("{files} saved in “{name}”. README.md there says more.").format(files=files, name=folder.name)
-        self.saved.set_line(words, "circle-check", "done")
-
-    async def _may_replace(self, others: tuple[Path, ...]) -> bool:
-        names = figures.listed([said(quoted(path.name)) for path in others])
-        text = tr("{names} in this folder would be lost.").format(names=names)
-        return await dialogs.ask(self, tr("Replace files?"), text, accept=tr("Replace"), danger=True)
-
-
-def _steps() -> str:
-    steps = (
-        tr(
-            "You need Node.js 22.12 or newer. Save the Worker, open a terminal in its folder and enter “npx wrangler"
-            " deploy”. A browser opens for you to log in; at the end stands the Worker’s address."
-        ),
-        tr(
-            "Enter “npx wrangler secret put SHARED_SECRET” and paste a secret. The one that is copied here is entered"
-            " at the connection, too."
-        ),
-        tr("Enter the Worker’s address at the connection, and test it."),
-        tr(
-            "If answers are to wait in your account while your computer is off: activate R2 on the dashboard, make a"
-            " bucket called cf-batch-answers, enter “npx wrangler deploy --config collect.jsonc”, and switch collecting"
-            " on at the connection."
-        ),
-    )
-    return "\n\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+        else:
+            words = tr("Saved in “{folder}”.").format(folder=saved.name)
+            self.saved.set_line(words, "circle-check", "done")
 
 
 _TOKENS = "https://dash.cloudflare.com/profile/api-tokens"
@@ -282,11 +255,10 @@ class WorkerSetupDialog(AccountDialog):
     connected = Signal(str)
 
     def __init__(self, page: "ConnectionPage", *, paid_plan: bool) -> None:
-        self._taken = self._other = ""  # a name that somebody else's Worker or Workflow has, and one to take instead
         self._connection_id = ""
         plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
         paid = TickRow(Row("paid_plan", tr("The account is on the Workers Paid plan"), help=plan))
-        self.replace, self.paid_plan = CheckBox(""), paid.field
+        self.replace, self.paid_plan = CheckBox(tr("Replace what has this name there")), paid.field
         self.paid_plan.setChecked(paid_plan)
         copy = lambda: page.tasks.start("copy secret", self._copy_secret())  # noqa: E731
         self.copy_secret = Button(tr("Copy the secret"), "copy", copy)
@@ -299,7 +271,7 @@ class WorkerSetupDialog(AccountDialog):
         super().__init__(page, start, about, self.replace, paid, beside=(self.copy_secret,))
         for each in (self.replace, self.copy_secret):
             each.hide()
-        self.replace.toggled.connect(self._choose_name)
+        self.worker.textChanged.connect(lambda _: self._offer_replacing(False))
         self.show_plan()
 
     def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
@@ -310,7 +282,7 @@ class WorkerSetupDialog(AccountDialog):
             *(account_id, token, names),
             title=tr("My Worker"),
             paid_plan=self.paid_plan.isChecked(),
-            may_replace=self.replace.isChecked() and names.worker == self._taken,
+            may_replace=self.replace.isChecked(),
             show=self.show_progress,
         )
         self._connection_id = done.connection.id
@@ -324,24 +296,20 @@ class WorkerSetupDialog(AccountDialog):
 
     def stopped(self, error: UserError) -> None:
         super().stopped(error)
-        reason = reason_of(error)
-        if isinstance(reason, worker_setup.NotOurs):
-            self._taken, self._other = self.worker.text().strip(), reason.other_name
-            self.replace.setText(tr("Replace “{name}” instead").format(name=self._taken))
-            self.replace.setChecked(False)
-            self.replace.show()
-            self._choose_name(False)
+        if isinstance(reason_of(error), worker_setup.NotOurs):
+            self._offer_replacing(True)
             self.scroll_to(self.replace)
+
+    def _offer_replacing(self, is_taken: bool) -> None:
+        """Offer it for the name that was refused, and for no other."""
+        self.replace.setChecked(False)
+        self.replace.setVisible(is_taken)
 
     async def _copy_secret(self) -> None:
         secret = await self._program.credentials.token(self._connection_id, check=check_secret)
         if secret is not None:
             QGuiApplication.clipboard().setText(secret.reveal())
             self.copy_secret.setText(tr("Copied"))
-
-    def _choose_name(self, replaces: bool) -> None:
-        self.worker.setText(self._taken if replaces else self._other)
-        self.show_plan()
 
 
 class WorkerRemovalDialog(AccountDialog):
