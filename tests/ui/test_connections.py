@@ -40,8 +40,10 @@ from tests.ui.connections import (
     choose,
     choose_path,
     click,
+    entries,
     everything_said,
     field,
+    offered,
     opened_page,
     paste,
     save,
@@ -219,7 +221,7 @@ async def test_a_worker_is_added_tested_used_for_new_jobs_and_collects(
 ) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
-    assert card.title() == "My Worker" and states(card) == ["Not tested yet"] * 4
+    assert card.record.name == "My Worker" and states(card) == ["Not tested yet"] * 4
     assert not card.choice.isEnabled()
     paste(field(card, "url"), room[1])
     QTest.keyClicks(field(card, "secret"), SECRET)
@@ -329,7 +331,7 @@ async def test_rename_and_remove(open_page: Open, endpoints: Endpoints, backend:
     choose(card, "Rename…")
     await answer_line("Batch in Berlin")
     await settled(page)
-    assert card.title() == "Batch in Berlin" and page.program.address_book.saved()[1].name == "Batch in Berlin"
+    assert card.record.name == "Batch in Berlin" and page.program.address_book.saved()[1].name == "Batch in Berlin"
 
     program = page.program
     connection = card.record.id
@@ -458,11 +460,10 @@ async def test_closing_ends_the_check_and_what_was_sent_is_written_down(desk: De
 
 async def test_a_worker_and_a_gateway_are_kinds_for_developers(open_page: Open) -> None:
     page = await open_page()
-    assert page.account_button.isVisible() and not page.new_button.isVisible()
-    click(page.account_button)
+    assert offered(page.new_button.menu()) == {"Cloudflare account"}
+    entries(page.new_button.menu())["Cloudflare account"].trigger()
     assert [card.record.kind for card in page.cards] == ["cloudflare"]
     page.program.change_settings(for_developers=True)
-    page.hide()
-    page.show()
+    page.refresh()
     await settled(page)
-    assert page.new_button.isVisible() and not page.account_button.isVisible()
+    assert len(offered(page.new_button.menu())) == 3

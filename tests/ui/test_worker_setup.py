@@ -103,7 +103,9 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     await desk.close(dialog)
 
     (card,) = desk.page.cards
-    assert card.title() == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    assert (
+        card.record.name == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    )
     assert card.rows["paid_plan"].field.isChecked() and card.state.text() == "Set up, not tested yet"
     assert card.lines["secret"].remove.isVisible()
     assert not card.has_news()
@@ -186,7 +188,7 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert taking.afterwards.text().startswith("2 stored objects were deleted.")
     assert desk.account.state == ({}, {}, {}) and taking.token.text() == ""
     await desk.close(taking)
-    assert [card.title() for card in desk.page.cards] == ["My Worker"]
+    assert [card.record.name for card in desk.page.cards] == ["My Worker"]
 
     again = desk.remove()
     again.forget.setChecked(True)
