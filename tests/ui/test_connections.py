@@ -111,7 +111,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
         await answer(page, words)
         await until(lambda: not page.tasks.is_running("account"))
     assert backend.stored == {} and not secret.remove.isVisible() and account.text() == ACCOUNT
-    assert page.practice.choice.isChecked() and not page.cloudflare.is_ready()
+    assert page.practice.choice.isChecked() and not page.cloudflare.is_ready
     assert states(page.cloudflare) == UNTESTED
 
 
