@@ -30,16 +30,7 @@ from cfbatch_gui.core.system.files import write_atomically
 TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")
 BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 QUEPID_COLUMNS = ("query", "docid", "rating")
-# Signs that end an id where lines are split at white space, as UTF-8 in hexadecimal. A percent sign stands for itself
-# unless one of these follows, so that ids of other programs come and go as they are.
-_UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"]""")
-_CODES = "|".join(
-    "%".join(f"{byte:02X}" for byte in sign.encode())
-    for sign in map(chr, (*range(0x100), 0x1680, *range(0x2000, 0x2060), 0x3000, 0xFEFF))
-    if _UNSAFE.match(sign)
-)
-_ESCAPED = re.compile(f"%(?=(?:25)*(?:{_CODES}))")
-_ESCAPES = re.compile(f"%25(?=(?:25)*(?:{_CODES}))|%({_CODES})")
+_UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"]""")  # what ends an id where lines are split at white space
 MARK = "'"
 
 
@@ -58,16 +49,11 @@ class Form(StrEnum):
 
 
 def made_id(subject: Subject, prefix: str) -> str:
-    """The id of a subject in a file, percent-encoded; of a text without one the prefix and its digest."""
+    """The id of a subject in a file, without white space; of a text without one the prefix and its digest."""
     if subject.id:
-        return _UNSAFE.sub(percent_encoded, _ESCAPED.sub("%25", subject.id))
+        return _UNSAFE.sub(percent_encoded, subject.id)
     digest = text_digest(subject.text)
     return f"{prefix}-{digest.hex()[:16]}" if digest is not None else ""
-
-
-def original_id(written: str) -> str:
-    """The id that `made_id` wrote."""
-    return _ESCAPES.sub(lambda found: bytes.fromhex(found[1].replace("%", "")).decode() if found[1] else "%", written)
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -185,7 +171,7 @@ def _of_qrels(text: str) -> _Found:
     for number, line in enumerate(text.split("\n"), 1):
         found = _QRELS.fullmatch(line)
         if found is not None:
-            query, document = (Subject(original_id(found[part])) for part in (1, 2))
+            query, document = (Subject(found[part]) for part in (1, 2))
             yield number, Judgement(query, document, int(found[3]), "", Source.FILE, 0.0)
         elif line.strip():
             yield number, message("is_not_query_0_document_grade")
@@ -236,8 +222,6 @@ def _of_row(cells: Sequence[str], columns: dict[str, int]) -> Judgement | str:
     if time is None:
         return message("time_time_is_none", time=found["time"][:40])
     query_id, text_id = (found.get(name, "").strip() for name in ("query_id", "text_id"))
-    if "text" not in columns:
-        query_id, text_id = original_id(query_id), original_id(text_id)
     query, document = Subject(query_id, found.get("query", "")), Subject(text_id, found.get("text", ""))
     words = (found.get("judge", "").strip(), Source.FILE, time)
     return Judgement(query, document, value, *words, note=found.get("note", ""))
