@@ -45,10 +45,9 @@ from cfbatch_gui.core.results.score_table import score_figures
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
-from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
-from cfbatch_gui.words.figures import local_signs, number, plural, score_text, told, usage_error, worded
+from cfbatch_gui.words.figures import local_signs, plural, prices, score_text, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.results import checks_line, scores_line
 from cfbatch_gui.words.states import is_practice
@@ -424,21 +423,11 @@ def _with_the_way_out(sentence: str) -> Message:
 
 
 def price_words(preflight: Plan) -> str:
-    """Such as "less than $0.01, 3.2% of a day's free use"."""
-    high = preflight.price_high
+    """Such as "under $0.001, 3.2% of a day's free use"."""
+    high, price = preflight.price_high, prices(preflight.price_low, preflight.price_high)
     if not high.is_listed:
-        return most_words(high)
-    return worded("{price}, {share} of a day's free use", price=most_words(high), share=plans.share_words(high))
-
-
-def most_words(price: Price, digits: int = 2) -> str:
-    """Such as "at most $1.20"."""
-    if not price.is_listed:
-        return tr("price not listed")
-    words, least = tr("at most ${amount}"), 10.0**-digits
-    if price.dollars < least:
-        words = tr("less than ${amount}")
-    return words.format(amount=number(max(price.dollars, least), f",.{digits}f"))
+        return price
+    return worded("{price}, {share} of a day's free use", price=price, share=plans.share_words(high))
 
 
 def add_reuse_arguments(parser: Parser) -> None:
@@ -455,8 +444,8 @@ def lines_of_reuse(found: Plan, kind: Kind, connection: str) -> Iterator[str]:
         return
     yield sentence
     if connection != PRACTICE.id and found.price_high.is_listed:
-        price, whole = found.price_high.dollars, found.prices_without[1].dollars
-        yield worded("At most ${price} instead of ${whole}.", price=price, whole=whole)
+        price, whole = prices(found.price_low, found.price_high), prices(*found.prices_without)
+        yield worded("Price: {price} instead of {whole}.", price=price, whole=whole)
 
 
 def json_of_reuse(found: Plan) -> dict[str, object] | None:

@@ -11,7 +11,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal
 from tests.screen import material
-from tests.support.practice import PracticeServer, accepted, accepted_bodies, accepted_vectors
+from tests.support.practice import PracticeServer, accepted, accepted_bodies
+from tests.support.vectorize import accepted_vectors
 
 INDEX = "products"
 RUN = ("--embed", "--connection", "cloudflare", "--json")

@@ -34,7 +34,7 @@ from tests.prove.power import Replay, in_memory
 from tests.prove.power_disk import Mark
 from tests.prove.steps import COLLECT, PAID, SUBMIT, SYNCHRONOUS, Step
 from tests.prove.world import Prepare, Service, Spans, World, begin_child, end_child, new_spans, nothing, put, wrap
-from tests.support.practice import stored_vectors
+from tests.support.vectorize import read_indexes
 
 T = TypeVar("T")
 KINDS = (Kind.RANK, Kind.EMBED)
@@ -177,8 +177,8 @@ def _compare_index(world: World, job: Job, rows: Rows) -> Iterator[Finding]:
     embeddings = Embeddings(JobFolder(world.paths.job(job.id)))
     vectors = embeddings.rows_of(np.arange(1, embeddings.count + 1))
     ours = {text.id: (text.text, vectors[text.item_no - 1]) for text in embeddings.page(0, embeddings.count)}
-    found = stored_vectors(world.service.folder, world.account, INDEX)
-    index = {identifier: np.frombuffer(numbers, "<f4") for identifier, numbers in found.items()}
+    found = read_indexes(world.service.folder)[world.account, INDEX]
+    index = {identifier: np.frombuffer(numbers, "<f4") for identifier, (_, numbers) in found.vectors.items()}
     if {key: text for key, (text, _) in ours.items()} != rows:
         yield Finding(Breach.WRONG, f"{job.name} has other texts than its file")
     for key in ours.keys() | index.keys():

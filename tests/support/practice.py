@@ -1,6 +1,5 @@
 """The practice service in a thread, and what the service of a folder has taken, read from its files."""
 
-import json
 import sqlite3
 import sys
 import threading
@@ -8,7 +7,7 @@ import zlib
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import httpx
 
@@ -78,27 +77,6 @@ def answer_to(url: str, account: str, model: str, request_id: str) -> bytes:
     answer = httpx.post(address, json={"request_id": request_id}, headers=headers, timeout=60, trust_env=False)
     assert answer.content.startswith(_BEFORE) and answer.content.endswith(_AFTER)
     return answer.content[len(_BEFORE) : -len(_AFTER)]
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedVectors:
-    """One change that the stand-in of Vectorize accepted, with the ids of its vectors in their order."""
-
-    kind: Literal["upsert", "delete"]
-    ids: tuple[str, ...]
-
-
-def accepted_vectors(folder: Path) -> list[AcceptedVectors]:
-    """What was put into the indexes of that folder and deleted again, in the order of acceptance."""
-    rows = _rows(folder / "vectorize.db", "SELECT kind, ids FROM changes ORDER BY number")
-    return [AcceptedVectors(kind, tuple(json.loads(ids))) for kind, ids in rows]
-
-
-def stored_vectors(folder: Path, account: str, index: str) -> dict[str, bytes]:
-    """The float32 numbers of every vector that is in an index, by its id."""
-    key = "SELECT key FROM indexes WHERE account = ? AND name = ?"
-    question = f"SELECT id, numbers FROM vectors WHERE index_key = ({key})"
-    return dict(_rows(folder / "vectorize.db", question, account, index))
 
 
 def _rows(path: Path, question: str, *values: object) -> list[Any]:

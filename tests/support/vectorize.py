@@ -1,21 +1,21 @@
-"""A stand-in of Vectorize by docs/vectorize.md, beside the practice service, with what this program asks of it: a file
-of indexes, changes and vectors in SQLite.
+"""A stand-in of Vectorize by docs/vectorize.md, beside the practice service, with what this program asks of it.
 
 A change is accepted and made at once, and an index says that it has processed it when it is old enough.
 """
 
 import asyncio
 import json
+import pickle
 import re
-import sqlite3
+import threading
 import time
 import uuid
 from array import array
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,16 +27,43 @@ Json = dict[str, Any]
 
 _ADDRESS = re.compile(r".*/accounts/(?P<account>\w+)/vectorize/v2/indexes(?:/(?P<name>[^/]+))?(?:/(?P<action>\w+))?")
 _MOST_IDS = {"get_by_ids": limits.MAX_READ_IDS, "delete_by_ids": limits.MAX_DELETED_IDS}
-_MOST_MATCHES = 100  # of a query that returns neither values nor all metadata
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS indexes (key INTEGER PRIMARY KEY, account TEXT, name TEXT, shown TEXT);
-CREATE TABLE IF NOT EXISTS changes (
-    number INTEGER PRIMARY KEY, index_key INTEGER, mutation_id TEXT, accepted_at REAL, kind TEXT, ids TEXT
-);
-CREATE TABLE IF NOT EXISTS vectors (
-    index_key INTEGER, id TEXT, line TEXT, numbers BLOB, PRIMARY KEY (index_key, id)
-) WITHOUT ROWID;
-"""
+_one_at_a_time = threading.Lock()
+
+
+class Change(NamedTuple):
+    """What was accepted; `ids` of its vectors are in their order."""
+
+    id: str
+    at: float
+    kind: str  # "upsert" or "delete"
+    ids: tuple[str, ...]
+
+
+@dataclass
+class Index:
+    """`vectors` are those that are there by their ids, each as it came and its float32 numbers."""
+
+    shown: Json
+    vectors: dict[str, tuple[Json, bytes]] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+
+
+Indexes = dict[tuple[str, str], Index]  # by account and name
+
+
+def file_of(folder: Path) -> Path:
+    return folder / "vectorize.pickle"
+
+
+def read_indexes(folder: Path) -> Indexes:
+    """Those that a service has, or had, in this folder."""
+    path = file_of(folder)
+    return pickle.loads(path.read_bytes()) if path.exists() else {}
+
+
+def accepted_vectors(folder: Path) -> list[Change]:
+    """What was put into the indexes of that folder and deleted again, in the order of acceptance."""
+    return [change for index in read_indexes(folder).values() for change in index.changes]
 
 
 def service_with_indexes(
@@ -51,8 +78,17 @@ def service_with_indexes(
     times: Json = {"seconds_queued": seconds_queued, "seconds_running": seconds_running, "clock": clock}
     practice = practice_app(folder, **times, **more)
 
+    def answered(head: http.Head, body: bytes) -> http.Answer:
+        with _one_at_a_time:
+            indexes = read_indexes(folder)
+            answer = _answer(indexes, seconds_running, clock(), head, body)
+            if head.method == "POST":
+                folder.mkdir(parents=True, exist_ok=True)
+                file_of(folder).write_bytes(pickle.dumps(indexes))
+        return answer
+
     async def answer(head: http.Head, body: bytes) -> http.Answer:
-        return await asyncio.to_thread(_answer, folder / "vectorize.db", seconds_running, clock, head, body)
+        return await asyncio.to_thread(answered, head, body)
 
     indexes = http.application(answer)
 
@@ -73,140 +109,99 @@ def _check(is_right: bool, code: int, words: str, status: int = 400) -> None:
         raise _RefusedError(status, code, words)
 
 
-def _answer(path: Path, seconds: float, clock: Callable[[], float], head: http.Head, body: bytes) -> http.Answer:
+def _answer(indexes: Indexes, seconds: float, now: float, head: http.Head, body: bytes) -> http.Answer:
     found = _ADDRESS.fullmatch(head.target.partition("?")[0])
     assert found is not None
-    path.parent.mkdir(parents=True, exist_ok=True)
+    account, name, action = found["account"].lower(), found["name"] or "", found["action"] or ""
     try:
-        with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as database:
-            database.executescript(_SCHEMA)
-            database.execute("BEGIN IMMEDIATE")
-            with database:
-                account = _Account(database, found["account"].lower(), seconds, clock())
-                result = account.answer(head, found["name"] or "", found["action"] or "", body)
+        if name:
+            _check((account, name) in indexes, 3000, f'vectorize.index.not_found - Index name "{name}"', 404)
+            result = _do(indexes[account, name], action, seconds, now, head, body)
+        elif head.method == "POST":
+            result = _created(indexes, account, json.loads(body), now)
+        else:
+            result = [index.shown for (owner, _), index in indexes.items() if owner == account]
     except _RefusedError as error:
         errors = [{"code": error.code, "message": str(error)}]
         return http.as_json(error.status, {"result": None, "success": False, "errors": errors, "messages": []})
     return http.as_json(200, {"result": result, "success": True, "errors": [], "messages": []})
 
 
-class _Account:
-    """The indexes of an account within a transaction, at a moment."""
-
-    def __init__(self, database: sqlite3.Connection, account: str, seconds: float, now: float) -> None:
-        self._database, self._account, self._seconds, self._now = database, account, seconds, now
-
-    def answer(self, head: http.Head, name: str, action: str, body: bytes) -> object:
-        if not name:
-            return self._create(json.loads(body)) if head.method == "POST" else [*self._indexes().values()]
-        _check(name in self._indexes(), 3000, f'vectorize.index.not_found - Index name "{name}"', 404)
-        shown = self._indexes()[name]
-        (key,) = self._rows("SELECT key FROM indexes WHERE account = ? AND name = ?", self._account, name)[0]
-        if action == "info":
-            return self._info(key, shown)
-        if action == "upsert":
-            return self._put(key, shown, head, body)
-        asked = json.loads(body) if body else {}
-        if action == "query":
-            return self._nearest(key, shown, asked)
-        if action in _MOST_IDS:
-            _check(len(asked["ids"]) <= _MOST_IDS[action], 40007, "too many ids in payload")
-            return self._read(key, asked["ids"]) if action == "get_by_ids" else self._forget(key, asked["ids"])
-        return shown
-
-    def _rows(self, statement: str, *values: object) -> list[Any]:
-        return self._database.execute(statement, values).fetchall()
-
-    def _indexes(self) -> dict[str, Json]:
-        rows = self._rows("SELECT name, shown FROM indexes WHERE account = ?", self._account)
-        return {name: json.loads(shown) for name, shown in rows}
-
-    def _create(self, new: Json) -> Json:
-        name, dimensions = new["name"], new["config"]["dimensions"]
-        _check(re.fullmatch(limits.INDEX_NAME_FORM, name) is not None, 3001, "vectorize.index.invalid_config - Name")
-        _check(32 <= dimensions <= limits.MAX_INDEX_DIMENSIONS, 3001, "vectorize.index.invalid_config - Dimensions")
-        _check(name not in self._indexes(), 3002, f'vectorize.index.duplicate_name - Index name "{name}"')
-        shown = {"description": "", **new, "created_on": _time(self._now), "modified_on": _time(self._now)}
-        row = (self._account, name, json.dumps(shown))
-        self._rows("INSERT INTO indexes (account, name, shown) VALUES (?, ?, ?)", *row)
-        return shown
-
-    def _accept(self, key: int, kind: str, ids: Iterable[str]) -> Json:
-        row = (key, str(uuid.uuid4()), self._now, kind, json.dumps(list(ids)))
-        self._rows("INSERT INTO changes (index_key, mutation_id, accepted_at, kind, ids) VALUES (?, ?, ?, ?, ?)", *row)
-        return {"mutationId": row[1]}
-
-    def _info(self, key: int, shown: Json) -> Json:
-        processed = self._rows(
-            "SELECT mutation_id, accepted_at FROM changes WHERE index_key = ? AND accepted_at <= ?"
-            " ORDER BY number DESC LIMIT 1",
-            key,
-            self._now - self._seconds,
-        )
-        ((count,),) = self._rows("SELECT count(*) FROM vectors WHERE index_key = ?", key)
-        return {
-            "dimensions": shown["config"]["dimensions"],
-            "vectorCount": count,
-            "processedUpToMutation": processed[0][0] if processed else None,
-            "processedUpToDatetime": _time(processed[0][1] + self._seconds) if processed else None,
-        }
-
-    def _put(self, key: int, shown: Json, head: http.Head, body: bytes) -> Json:
-        """All of an upload, or nothing."""
-        lines = _lines(head, body)
-        _check(len(lines) <= limits.MAX_UPLOAD_VECTORS, 40001, "vectorize.limit_exceeded - max vector count")
-        vectors = [json.loads(line) for line in lines]
-        for each in vectors:
-            sizes = (
-                (each["id"].encode(), limits.MAX_VECTOR_ID_BYTES, 40008),
-                ((each.get("namespace") or "").encode(), limits.MAX_NAMESPACE_BYTES, 40001),
-                (_encoded(each.get("metadata", {})), limits.MAX_METADATA_BYTES, 40001),
-            )
-            for data, most, code in sizes:
-                _check(len(data) <= most, code, f"max is {most} bytes, got {len(data)}")
-            _check(len(each["values"]) == shown["config"]["dimensions"], 40012, f"invalid vector for id={each['id']}")
-        rows = ((key, each["id"], json.dumps({**each, "values": ()}), array("f", each["values"])) for each in vectors)
-        self._database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-        return self._accept(key, "upsert", dict.fromkeys(each["id"] for each in vectors))
-
-    def _forget(self, key: int, ids: list[str]) -> Json:
-        self._database.executemany("DELETE FROM vectors WHERE index_key = ? AND id = ?", [(key, each) for each in ids])
-        return self._accept(key, "delete", ids)
-
-    def _read(self, key: int, ids: list[str]) -> list[Json]:
-        """In the order of ids: that it is another than the request's shows who relies on it."""
-        chosen = "SELECT line, numbers FROM vectors WHERE index_key = ? AND id IN (SELECT value FROM json_each(?))"
-        rows = self._rows(f"{chosen} ORDER BY id", key, json.dumps(ids))
-        return [{**json.loads(line), "values": array("f", numbers).tolist()} for line, numbers in rows]
-
-    def _nearest(self, key: int, shown: Json, asked: Json) -> Json:
-        """Exactly: cosines, where more is nearer, or distances or negative products."""
-        query, metric, most = np.array(asked["vector"], np.float32), shown["config"]["metric"], asked.get("topK", 5)
-        _check(len(query) == shown["config"]["dimensions"], 40006, "invalid query vector")
-        _check(most <= _MOST_MATCHES, 40025, f"max top K is {_MOST_MATCHES}, but got {most}")
-        rows = self._rows("SELECT id, numbers FROM vectors WHERE index_key = ? ORDER BY id", key)
-        vectors = np.frombuffer(b"".join(numbers for _, numbers in rows), np.float32).reshape(-1, len(query))
-        scores = np.linalg.norm(vectors - query, axis=1) if metric == "euclidean" else -(vectors @ query)
-        if metric == "cosine":
-            scores /= -np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
-        order = np.argsort(-scores if metric == "cosine" else scores, kind="stable")[:most].tolist()
-        return {"count": len(order), "matches": [{"id": rows[at][0], "score": float(scores[at])} for at in order]}
+def _created(indexes: Indexes, account: str, new: Json, now: float) -> object:
+    name, dimensions = new["name"], new["config"]["dimensions"]
+    _check(re.fullmatch(limits.INDEX_NAME_FORM, name) is not None, 3001, "vectorize.index.invalid_config - Name")
+    _check(32 <= dimensions <= limits.MAX_INDEX_DIMENSIONS, 3001, "vectorize.index.invalid_config - Dimensions")
+    _check((account, name) not in indexes, 3002, f'vectorize.index.duplicate_name - Index name "{name}"')
+    indexes[account, name] = Index({"description": "", **new, "created_on": _time(now), "modified_on": _time(now)})
+    return indexes[account, name].shown
 
 
-def _lines(head: http.Head, body: bytes) -> list[bytes]:
-    """Of an upload: NDJSON, bare or as the field `vectors` of a form."""
+def _do(index: Index, action: str, seconds: float, now: float, head: http.Head, body: bytes) -> object:
+    if action == "info":
+        return _info(index, seconds, now)
+    if action == "upsert":
+        return _put(index, now, head, body)
+    asked = json.loads(body) if body else {}
+    if action == "query":
+        return _nearest(index, asked)
+    if action not in _MOST_IDS:
+        return index.shown
+    ids = asked["ids"]
+    _check(len(ids) <= _MOST_IDS[action], 40007, "too many ids in payload")
+    if action == "get_by_ids":  # in the order of ids: that it is another than the request's shows who relies on it
+        there = (index.vectors[each] for each in sorted(set(ids) & index.vectors.keys()))
+        return [{**vector, "values": array("f", numbers).tolist()} for vector, numbers in there]
+    for each in ids:
+        index.vectors.pop(each, None)
+    return _accept(index, now, "delete", ids)
+
+
+def _accept(index: Index, now: float, kind: str, ids: Iterable[str]) -> Json:
+    index.changes.append(Change(str(uuid.uuid4()), now, kind, tuple(ids)))
+    return {"mutationId": index.changes[-1].id}
+
+
+def _info(index: Index, seconds: float, now: float) -> Json:
+    last = next((change for change in reversed(index.changes) if change.at <= now - seconds), None)
+    return {
+        "dimensions": index.shown["config"]["dimensions"],
+        "vectorCount": len(index.vectors),
+        "processedUpToMutation": last and last.id,
+        "processedUpToDatetime": last and _time(last.at + seconds),
+    }
+
+
+def _put(index: Index, now: float, head: http.Head, body: bytes) -> Json:
+    """All of an upload, or nothing: NDJSON, bare or as the field `vectors` of a form."""
     kind, _, boundary = head.header("content-type").partition("; boundary=")
-    if kind == "multipart/form-data":
+    _check(kind in ("multipart/form-data", "application/x-ndjson"), 1005, "vectorize.unknown_content_type")
+    if boundary:
         start = body.find(b"\r\n\r\n", body.find(b'name="vectors"')) + 4
         body = body[start : body.find(f"\r\n--{boundary}".encode(), start)]
-    else:
-        _check(kind == "application/x-ndjson", 1005, "vectorize.unknown_content_type")
-    _check(len(body) <= limits.MAX_UPLOAD_BYTES, 40001, "vectorize.limit_exceeded - max upload size", 413)
-    return [line for line in body.split(b"\n") if line.strip()]
+    vectors = [json.loads(line) for line in body.split(b"\n") if line.strip()]
+    _check(len(vectors) <= limits.MAX_UPLOAD_VECTORS, 40001, "vectorize.limit_exceeded - max vector count")
+    for each in vectors:
+        metadata = json.dumps(each.get("metadata", {}), separators=(",", ":"), ensure_ascii=False)
+        _check(len(each["id"].encode()) <= limits.MAX_VECTOR_ID_BYTES, 40008, "id too long")
+        _check(len((each.get("namespace") or "").encode()) <= limits.MAX_NAMESPACE_BYTES, 40001, "namespace size")
+        _check(len(metadata.encode()) <= limits.MAX_METADATA_BYTES, 40001, "metadata size")
+        _check(len(each["values"]) == index.shown["config"]["dimensions"], 40012, f"invalid vector for {each['id']}")
+    index.vectors |= {each["id"]: (each, array("f", each.pop("values")).tobytes()) for each in vectors}
+    return _accept(index, now, "upsert", dict.fromkeys(each["id"] for each in vectors))
 
 
-def _encoded(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+def _nearest(index: Index, asked: Json) -> Json:
+    """Exactly: cosines, where more is nearer, or distances or negative products."""
+    query, metric, most = np.array(asked["vector"], np.float32), index.shown["config"]["metric"], asked.get("topK", 5)
+    _check(len(query) == index.shown["config"]["dimensions"], 40006, "invalid query vector")
+    numbers = b"".join(numbers for _, numbers in index.vectors.values())
+    vectors = np.frombuffer(numbers, np.float32).reshape(-1, len(query))
+    scores = np.linalg.norm(vectors - query, axis=1) if metric == "euclidean" else -(vectors @ query)
+    if metric == "cosine":
+        scores /= -np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+    order = np.argsort(-scores if metric == "cosine" else scores, kind="stable")[:most].tolist()
+    ids = list(index.vectors)
+    return {"count": len(order), "matches": [{"id": ids[at], "score": float(scores[at])} for at in order]}
 
 
 def _time(seconds: float) -> str:

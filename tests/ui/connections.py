@@ -151,6 +151,10 @@ def begin(page: ConnectionPage, entry: str) -> SavedCard:
     return page.cards[-1]
 
 
+def field(card: SavedCard, name: str) -> QLineEdit:
+    return card.lines[name].field
+
+
 def choose(card: SavedCard, text: str) -> None:
     entries(card.more.menu())[text].trigger()
 

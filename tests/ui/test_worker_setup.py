@@ -33,7 +33,7 @@ class Desk:
     def set_up(self) -> WorkerSetupDialog:
         """From a new card by the guide into the dialog."""
         card = begin(self.page, "Your own Worker")
-        click(card.guide)
+        click(card.lines["url"].link)
         (guide,) = self.page.window().findChildren(WorkerGuide)
         click(guide.set_up_button)
         (dialog,) = self.page.window().findChildren(WorkerSetupDialog)
@@ -87,7 +87,7 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
         "Puts the Worker “cf-batch-door” there, with its secret.",
         "PUT …/workers/scripts/cf-batch-door · needs Workers Scripts Write",
     )
-    assert "Workers Scripts Write and Workers R2 Storage Write" in dialog.token_block.hint()
+    assert "Workers Scripts Write and Workers R2 Storage Write" in dialog.lines["token"].hint()
     assert not desk.account.calls
 
     dialog.paid_plan.setChecked(True)
@@ -103,9 +103,9 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     await desk.close(dialog)
 
     (card,) = desk.page.cards
-    assert card.title() == "My Worker" and card.url.text() == "https://cf-batch-door.anna.workers.dev"
-    assert card.paid_plan.isChecked() and card.state.text() == "Set up, not tested yet"
-    assert card.token_block.where() == "Saved in this computer’s keyring"
+    assert card.title() == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    assert card.rows["paid_plan"].field.isChecked() and card.state.text() == "Set up, not tested yet"
+    assert card.lines["secret"].remove.isVisible()
     assert not card.has_news()
 
 
@@ -114,12 +114,10 @@ async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(de
     dialog = desk.set_up()
     await desk.do(dialog)
     assert "this program did not put there" in dialog.problem.text() and not desk.account.changes
-    assert dialog.worker.text() == "cf-batch-door-2"
-    assert dialog.replace.isVisible() and dialog.replace.text() == "Replace “cf-batch-door” instead"
-    assert dialog.token.text() == TOKEN, "it is needed once more"
+    assert dialog.replace.isVisible() and dialog.token.text() == TOKEN, "it is needed once more"
     dialog.replace.setChecked(True)
-    assert dialog.worker.text() == "cf-batch-door"
-    dialog.replace.setChecked(False)
+    dialog.worker.setText("cf-batch-door-2")
+    assert not dialog.replace.isChecked() and not dialog.replace.isVisible(), "it was said of the other name"
     await desk.do(dialog, token="")
     assert dialog.outcome.text().startswith("Done")
     assert desk.account.scripts.keys() == {"cf-batch-door", "cf-batch-door-2"}

@@ -190,7 +190,7 @@ async def test_a_field_keeps_what_is_pasted_into_it(stage: Stage) -> None:
 async def test_a_token_goes_to_the_connection_and_into_no_file(stage: Stage, tmp_path: Path) -> None:
     await paste(stage, TOKEN)
     await stage.person.until_sees("Cloudflare", "Create a token")
-    assert stage.workspace.connection_page.cloudflare.token_block.field.text() == TOKEN
+    assert stage.workspace.connection_page.cloudflare.lines["secret"].field.text() == TOKEN
     assert not stage.program.ledger.jobs()
     assert not any(TOKEN.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
@@ -265,7 +265,7 @@ async def test_escape_and_done_leave_the_page(stage: Stage) -> None:
     click(page.done_button)
     assert stage.workspace.window.pages.currentWidget() is not page
     await open_settings(stage)
-    field = stage.workspace.connection_page.cloudflare.account
+    field = stage.workspace.connection_page.cloudflare.lines["account_id"].field
     field.setFocus()
     await until(field.hasFocus)
     focused = QApplication.focusWidget()

@@ -2,7 +2,8 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,15 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 _TEXTS_AT_ONCE = 512
-_WORDLLAMA_CHARACTERS = 65_536  # at once
+_CHARACTERS_AT_ONCE = 65_536
 
 DIMENSION = 1024
 _RUN_LENGTHS = (3, 4, 5)
-_BUCKET_BITS = 10
-_NGRAM_CHARACTERS = 1_000_000  # at once
+_MULTIPLIER = np.uint32(0x9E3779B1)  # without it, runs that differ in one character often share a bucket
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~\u2000-\u206f\u3000-\u303f]+")
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_FINISHER = np.uint64(0xBF58476D1CE4E5B9)
 
 log = logging.getLogger(__name__)
 
@@ -56,10 +54,15 @@ class WordLlama:
         self._token_vectors: npt.NDArray[np.float32] = model.embedding
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Unit vectors, shape (len(texts), 256); white space alone gets the first unit vector."""
-        return _embedded(
-            (" ".join(text.split()) for text in texts), _WORDLLAMA_CHARACTERS, self._averages, self.dimension
-        )
+        """Unit vectors, shape (len(texts), 256), made of few texts at a time; white space alone gets the first one."""
+        found, group, held = [np.empty((0, self.dimension), np.float32)], list[str](), 0
+        for text in (" ".join(each.split()) for each in texts):
+            if group and (len(group) == _TEXTS_AT_ONCE or held + len(text) > _CHARACTERS_AT_ONCE):
+                found.append(self._averages(group))
+                group, held = [], 0
+            group.append(text)
+            held += len(text)
+        return _unit(np.concatenate([*found, self._averages(group)]))
 
     def _averages(self, texts: list[str]) -> npt.NDArray[np.float32]:
         # The library's own pooling pads every text to the longest of 64: a gigabyte for one long text.
@@ -94,65 +97,32 @@ def usual_model_name() -> str:
 class HashedNgrams:
     """Texts with common parts of words get similar vectors ("cloud", "Cloudflare"), whatever they mean.
 
-    Every run of 3 to 5 characters within a word, its ends included, falls into one of 1,024 signed buckets. White
-    space alone gets the first unit vector.
+    Every run of 3 to 5 characters within a word, its ends included, falls into one of 1,024 signed buckets, whose
+    counts are damped by a square root. White space alone gets the first unit vector.
     """
 
     name = "hashed n-grams 1024"
     dimension = DIMENSION
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        return _embedded(map(_prepared, texts), _NGRAM_CHARACTERS, _count, DIMENSION)
+        counts = np.zeros((len(texts), DIMENSION), np.float32)
+        for row, text in zip(counts, texts, strict=True):
+            hashes = np.fromiter(_hashes_of_runs(text), np.uint32) * _MULTIPLIER
+            row[:] = np.bincount(hashes >> 22, np.where(hashes & 1 << 21, 1, -1), DIMENSION)
+        return _unit(np.sign(counts) * np.sqrt(np.abs(counts)))
 
 
-def _prepared(text: str) -> str:
+def _hashes_of_runs(text: str) -> Iterator[int]:
     folded = text.casefold()
-    words = _PUNCTUATION.sub(" ", folded).split() or folded.split()
-    return f" {' '.join(words)} "
+    for word in _PUNCTUATION.sub(" ", folded).split() or folded.split():
+        data = f" {word} ".encode("utf-32-le", "surrogatepass")
+        for length in (4 * each for each in _RUN_LENGTHS):
+            yield from (zlib.crc32(data[start : start + length]) for start in range(0, len(data) - length + 1, 4))
 
 
-def _count(texts: list[str]) -> npt.NDArray[np.float64]:
-    """Signed counts of each text's n-grams, damped by a square root; shape (len(texts), 1024)."""
-    letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
-    rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    inside = letters != ord(" ")
-    counts = np.zeros(len(texts) * DIMENSION)
-    for length in _RUN_LENGTHS:
-        windows = len(letters) - length + 1
-        if windows <= 0:
-            continue
-        hashes = np.full(windows, length, np.uint64)
-        within = np.ones(windows, bool)
-        for offset in range(length):
-            hashes = hashes * _MULTIPLIER + letters[offset : offset + windows]
-            if 0 < offset < length - 1:  # only the ends of a run may be a word's boundary
-                within &= inside[offset : offset + windows]
-        mixed = (hashes[within] ^ (hashes[within] >> np.uint64(29))) * _FINISHER
-        buckets = (mixed >> np.uint64(64 - _BUCKET_BITS)).astype(np.int64)
-        signs = np.where(mixed & np.uint64(1 << 20), 1.0, -1.0)
-        counts += np.bincount(rows[:windows][within] * DIMENSION + buckets, signs, minlength=counts.size)
-    return (np.sign(counts) * np.sqrt(np.abs(counts))).reshape(len(texts), DIMENSION)
-
-
-def _embedded(
-    texts: Iterable[str], characters: int, vectors_of: Callable[[list[str]], npt.NDArray[Any]], dimension: int
-) -> npt.NDArray[np.float32]:
-    """Unit vectors, made of at most 512 texts and about `characters` characters at a time, which takes little memory; a
-    row of zeros becomes the first unit vector.
-    """
-    found, group, held = [np.empty((0, dimension), np.float32)], list[str](), 0
-    for text in texts:
-        if group and (len(group) == _TEXTS_AT_ONCE or held + len(text) > characters):
-            found.append(vectors_of(group).astype(np.float32))
-            group, held = [], 0
-        group.append(text)
-        held += len(text)
-    if group:
-        found.append(vectors_of(group).astype(np.float32))
-    vectors = np.concatenate(found)
+def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """A row of zeros becomes the first unit vector."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    empty = lengths[:, 0] == 0
-    vectors[empty, 0] = 1
-    lengths[empty] = 1
-    vectors /= lengths
+    vectors[lengths[:, 0] == 0, 0] = 1
+    vectors /= np.where(lengths == 0, 1, lengths)
     return vectors

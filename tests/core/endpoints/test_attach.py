@@ -25,10 +25,10 @@ QUEUED = {"status": "queued", "request_id": ID, "model": MODEL}
 RANKED = {
     "requests": [
         {"query": "clouds", "contexts": [{"text": "an orange cloud"}, {"text": "a llama"}], "external_reference": "x"},
-        {"query": "animals", "contexts": [{"text": "a llama"}, {"text": "a dog"}, {"text": "a stone"}]},
+        {"query": "llamas", "contexts": [{"text": "a llama"}, {"text": "a dog"}, {"text": "a stone"}]},
     ]
 }
-PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,a llama\nanimals,a dog\nanimals,a stone\n"
+PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nllamas,a llama\nllamas,a dog\nllamas,a stone\n"
 
 
 @pytest.mark.parametrize(
@@ -119,16 +119,14 @@ async def test_queries_and_contexts_may_stand_in_two_files(
     program: Program, endpoints: Endpoints, tmp_path: Path
 ) -> None:
     queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
-    queries.write_text("query\nclouds\nanimals\n")
+    queries.write_text("query\nclouds\nllamas\n")
     contexts.write_text("context,sku\nan orange cloud,7\na llama,8\n")
     shared = [{"text": "an orange cloud"}, {"text": "a llama"}]
-    pasted = await post(
-        endpoints, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "animals")]}
-    )
+    pasted = await post(endpoints, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "llamas")]})
     job = await attached(program, pasted, inputs(queries, Kind.RANK, contexts))
     assert job.state is JobState.DONE and (job.queries, job.texts) == (2, 4)
     found = rows(program, job)
-    pairs = product(("clouds", "animals"), ("an orange cloud", "a llama"))
+    pairs = product(("clouds", "llamas"), ("an orange cloud", "a llama"))
     assert [(query, text) for query, text, _ in found] == list(pairs)
     assert found[0][2] > found[1][2]  # type: ignore[operator]
 
@@ -155,7 +153,7 @@ async def test_vectors_of_either_form(program: Program, endpoints: Endpoints, tm
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        (PAIRS.replace("animals,a stone\n", ""), Kind.RANK),
+        (PAIRS.replace("llamas,a stone\n", ""), Kind.RANK),
         (PAIRS + "more,one\n", Kind.RANK),
         ("text\na\nb\nc\nd\ne\n", Kind.EMBED),
     ],

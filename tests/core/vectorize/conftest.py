@@ -28,8 +28,7 @@ from tests.canary import TOKEN
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 from tests.support import http
 from tests.support.clients import cloudflare
-from tests.support.practice import AcceptedVectors, accepted_vectors
-from tests.support.vectorize import service_with_indexes
+from tests.support.vectorize import Change, accepted_vectors, service_with_indexes
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 MODEL = "@cf/baai/bge-m3"
@@ -120,7 +119,7 @@ class Bench:
         """Keep what a face would show."""
         self.shown.append(progress)
 
-    def events(self, *kinds: str) -> list[AcceptedVectors]:
+    def events(self, *kinds: str) -> list[Change]:
         """What the service has accepted."""
         return [each for each in accepted_vectors(self.root / "service") if each.kind in (kinds or ("upsert",))]
 

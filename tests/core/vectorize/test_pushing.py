@@ -24,7 +24,7 @@ from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.practice import PracticeServer
 from tests.support.sentences import code_of, refuses
-from tests.support.vectorize import service_with_indexes
+from tests.support.vectorize import file_of, service_with_indexes
 
 VERIFIED = PushOutcome.VERIFIED
 
@@ -191,7 +191,7 @@ async def test_changes_by_somebody_else_are_said(pushed: Bench) -> None:
 
 async def test_an_index_that_was_created_anew_gets_everything(pushed: Bench) -> None:
     pushed.now += 60
-    (pushed.root / "service" / "vectorize.db").unlink()
+    file_of(pushed.root / "service").unlink()
     await pushed.index()
     push = await pushed.vectorize.push("one", *THROUGH, OPTIONS)
     assert (push.sent, push.outcome, len(push.notes)) == (10, VERIFIED, 1)
