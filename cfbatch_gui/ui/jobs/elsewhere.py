@@ -29,7 +29,7 @@ from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.dialogs import Dialog
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
@@ -50,8 +50,9 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.jobs import account_columns
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import kind_icon, kind_words, title_words, words_of_job
+from cfbatch_gui.words.states import kind_icon, title_words
 
 _SAMPLE = 200  # rows by which the roles of columns are suggested
 _TEXT_HEIGHT = 110  # pixels
@@ -264,7 +265,7 @@ class AccountDialog(Dialog):
         self.connection.set_value(connection_id or (usual[0].id if usual else ""))
         self.look_button = Button(tr("Look again"), "refresh-cw", self.look)
         self.problem = Saying("triangle-alert", "attention", "body")
-        self.rows: Rows[AccountJob] = Rows(self._columns(), key=lambda job: job.id, parent=self)
+        self.rows: Rows[AccountJob] = Rows(tuple(self._columns()), key=lambda job: job.id, parent=self)
         title = tr("Jobs in your account")
         self.table = TableView("account/jobs", title, self.rows, on_opened=lambda _: self.take_button.click())
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -305,31 +306,19 @@ class AccountDialog(Dialog):
         if self.connection.count():
             self._tasks.start("account list", self._look())
 
-    def _columns(self) -> tuple[Column[AccountJob], ...]:
-        now = self._program.clock()
-
-        def state(job: AccountJob) -> str:
-            known = self._job_here(job)
-            return words_of_job(known).text if known else tr("not here")
-
-        return (
-            Column(tr("Job"), lambda job: job.title, icon=_icon, stretch=True),
-            Column(tr("Kind"), lambda job: kind_words(job.kind), width=90, gives_way=True),
-            NumberColumn(tr("Batches"), lambda job: job.batches, width=80),
-            Column(
-                tr("Handed over"),
-                lambda job: job.at,
-                lambda at: figures.age(at, now),
-                width=110,
-                copies_text=True,
-            ),
-            Column(
-                tr("On this computer"),
-                state,
-                width=170,
-                colour=lambda job: "" if job.is_here else "quiet",
-            ),
+    def _columns(self) -> Iterator[Column[AccountJob]]:
+        looks: tuple[dict[str, Any], ...] = (
+            {"icon": _icon, "stretch": True},
+            {"width": 90, "gives_way": True},
+            {"width": 80, "align": "right", "sortable": False},
+            {"width": 166},
+            {"width": 170, "colour": lambda job: "" if job.is_here else "quiet"},
         )
+        for (title, words), look in zip(account_columns(), looks, strict=True):
+            yield Column(title, partial(self._words, words), **look)
+
+    def _words(self, words: Callable[[AccountJob, Job | None], str], job: AccountJob) -> str:
+        return words(job, self._job_here(job))
 
     # What is shown
 

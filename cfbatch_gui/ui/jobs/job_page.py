@@ -18,6 +18,7 @@ from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten
+from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
@@ -28,7 +29,6 @@ from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:
-    from cfbatch_gui.ui.jobs.details_view import DetailsView
     from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
 
@@ -56,6 +56,7 @@ class JobPage(QWidget):
         self._planned: dict[str, Planned] = {}
         self.tasks = Tasks(self, notices.show_error)
         self.results, self._actions = results, actions
+        self.details = DetailsView(program)
         self._make_header()
         self._make_tabs()
         content = column(self.header, 6, self.tabs, gap=0)
@@ -69,12 +70,6 @@ class JobPage(QWidget):
         view = ProgressView(self._program, self._notices)
         view.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
         return view
-
-    @made_once
-    def details(self) -> "DetailsView":
-        from cfbatch_gui.ui.jobs.details_view import DetailsView
-
-        return DetailsView(self._program)
 
     def show_job(self, job: Job) -> None:
         is_other = self._job is None or job.id != self._job.id
