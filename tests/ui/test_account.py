@@ -196,7 +196,7 @@ async def account_dialog(stage: Stage) -> AccountDialog:
     job_menu.aboutToShow.emit()
     entries(job_menu)["In your account…"].trigger()
     dialog = await shown(AccountDialog)
-    await until(lambda: not stage.workspace.tasks.is_running("account list"))
+    await until(lambda: not dialog.tasks.is_running("look"))
     return dialog
 
 

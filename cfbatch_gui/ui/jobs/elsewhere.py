@@ -225,7 +225,8 @@ class AttachDialog(Dialog):
                 inputs=self.files.inputs(),
             )
         finally:
-            self._set_possible("")
+            if isValid(self):  # not when it was closed meanwhile
+                self._set_possible("")
         self.added.emit(job.id)
         self.accept()
 
@@ -245,20 +246,14 @@ def _ways(program: Program) -> Iterator[tuple[str, str]]:
             yield title if is_sure else tr("{name} (batches unconfirmed)").format(name=title), connection.id
 
 
-_TASKS = ("account list", "account removal", "take over")
-
-
 class AccountDialog(Dialog):
-    """`tasks` are the window's, so that its end waits for what is under way.
-
-    `opened` carries the id of a job on this computer, also of one that was just taken over.
-    """
+    """`opened` carries the id of a job on this computer, also of one that was just taken over."""
 
     opened = Signal(str)
 
-    def __init__(self, program: Program, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
+    def __init__(self, program: Program, connection_id: str, parent: QWidget) -> None:
         super().__init__(tr("In your account"), parent, (760, 560))
-        self._program, self._tasks = program, tasks
+        self._program, self.tasks = program, Tasks(self, self._failed)
         workers = [each for each in program.address_book.saved() if each.kind == "worker"]
         usual = sorted(workers, key=lambda each: (each.id != program.settings.connection, not each.collects))
         self.connection = Choice(tr("Worker"), [(each.name, each.id) for each in workers], lambda _: self.look())
@@ -277,7 +272,7 @@ class AccountDialog(Dialog):
                 " yet."
             )
         )
-        self.files = AttachedFiles(Tasks(self, self._show_problem), program.remembered_folder(FolderUse.INPUTS))
+        self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS))
         self.files.changed.connect(self._files_changed)
         note = tr(
             "This computer then watches the job and fetches its answers too. Nothing is sent again, and nothing is paid"
@@ -287,10 +282,8 @@ class AccountDialog(Dialog):
         self._sent = boxed(column(*sent, gap=SMALL))
         self.doing = Saying("loader", "accent", "quiet", wrap=False)
         self.take_button = PrimaryButton(tr("Take over"), "download", self._take_over_or_open)
-        remove = partial(self._start, "account removal", self._remove)
+        remove = partial(self._start, self._remove)
         self.remove_button = DangerButton(tr("Remove from my account…"), "trash-2", remove)
-        for name in _TASKS:
-            self.finished.connect(lambda _, name=name: tasks.cancel(name))
         which = boxed(row(Label(tr("Worker"), "quiet"), self.connection, None, self.look_button, gap=MEDIUM))
         about = tr("Jobs whose answers your account collects, whichever computer has sent them.")
         content = (which, self.problem, (self.places, 1), self._sent, self.doing)
@@ -304,7 +297,7 @@ class AccountDialog(Dialog):
 
     def look(self) -> None:
         if self.connection.count():
-            self._tasks.start("account list", self._look())
+            self.tasks.start("look", self._look())
 
     def _columns(self) -> Iterator[Column[AccountJob]]:
         looks: tuple[dict[str, Any], ...] = (
@@ -328,12 +321,7 @@ class AccountDialog(Dialog):
         self.rows.set_rows(())
         self.places.show_sentence(tr("Asking “{name}”…").format(name=name))
         self._selected()
-        try:
-            found = await self._program.elsewhere.listed(self._connection_id)
-        except UserError as error:
-            self.places.show_sentence("")
-            self._show_problem(error)
-            return
+        found = await self._program.elsewhere.listed(self._connection_id)
         self.rows.set_rows(found)
         if not found:
             self.places.show_sentence(
@@ -347,8 +335,10 @@ class AccountDialog(Dialog):
         self.table.selectRow(0)
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_problem(self, error: UserError) -> None:
+    def _failed(self, error: UserError) -> None:
         self.problem.set_line(said(error.message))
+        if not self.rows.rowCount():
+            self.places.show_sentence("")
 
     def _selected(self) -> None:
         chosen = self._chosen()
@@ -382,18 +372,16 @@ class AccountDialog(Dialog):
 
     # What can be done
 
-    def _start(self, name: str, work: Callable[[AccountJob], Coroutine[Any, Any, None]]) -> None:
+    def _start(self, work: Callable[[AccountJob], Coroutine[Any, Any, None]]) -> None:
         if (chosen := self._chosen()) is not None:
-            self._tasks.start(name, self._do(work(chosen)))
+            self.problem.hide()
+            self.tasks.start("account", self._do(work(chosen)))
 
     async def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        self.problem.hide()
         try:
             await work
-        except UserError as error:
-            self._show_problem(error)
         finally:
-            if isValid(self):  # not when the window was closed meanwhile
+            if isValid(self):  # not when it was closed meanwhile
                 self._set_doing("")
 
     def _take_over_or_open(self) -> None:
@@ -401,7 +389,7 @@ class AccountDialog(Dialog):
         if chosen is not None and self._job_here(chosen) is not None:
             self._open(chosen.id)
         else:
-            self._start("take over", self._take_over)
+            self._start(self._take_over)
 
     async def _take_over(self, found: AccountJob) -> None:
         self._set_doing(tr("Fetching what was handed over with it…"))
