@@ -16,7 +16,6 @@ from cfbatch_gui.core.connections.address_book import service_mark_at
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Source
 from cfbatch_gui.core.inputs.layouts import describe
-from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
@@ -34,6 +33,7 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
 from cfbatch_gui.words.figures import told, usage_error
+from cfbatch_gui.words.inputs import how_read
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.versions import version_words
 
@@ -120,7 +120,7 @@ def _examine(call: Call, folder: JobFolder) -> _Checked:
 def _lines(call: Call, checked: _Checked) -> Iterator[str]:
     inputs, preflight, cut = checked.inputs, checked.preflight, checked.cut
     for source in inputs.sources:
-        yield f"{source.path.name}: {said(explain(source))}"
+        yield f"{source.path.name}: {how_read(source)}"
         if source is inputs.source and not source.is_header_sure:
             if_data = tr("If it is data, say so by --header no.")
             yield "  " + (if_data if source.has_header else tr("If it is a header, say so by --header yes."))
@@ -168,8 +168,7 @@ def _facts(checked: _Checked) -> dict[str, object]:
 
 def _file(source: Source) -> dict[str, object]:
     names = ("format", "encoding", "separator", "sheet", "has_header", "is_header_sure", "columns", "notices")
-    guessed = {"recognised": explain(source), "encoding_is_guessed": source.is_encoding_guessed}
-    return {"name": source.path.name, **fields_of(source, *names), **guessed}
+    return {"name": source.path.name, **fields_of(source, *names), "encoding_is_guessed": source.is_encoding_guessed}
 
 
 def _open_question(error: UserError, call: Call) -> dict[str, object]:

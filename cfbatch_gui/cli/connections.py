@@ -21,16 +21,17 @@ from cfbatch_gui.cli.working import Work, check_outputs, opened, read_address_bo
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown
-from cfbatch_gui.core.messages import enumerated, literal, message
+from cfbatch_gui.core.messages import enumerated, literal
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.worker_setup import account
 from cfbatch_gui.core.worker_setup.worker_setup import COSTS, NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai import probe
-from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret, read_pasted
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
+from cfbatch_gui.words.connections import answer_words, connection_facts, kind_words
 from cfbatch_gui.words.figures import number, one_line, plural, prices, told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
@@ -40,12 +41,7 @@ EXAMPLES = """
   cfbatch connections add worker --url https://batch.example.workers.dev --collects --keep-days 7
   cfbatch connections add gateway --account 0123… --gateway my-gateway --name Logged < token.txt
 """
-_TITLES = {"cloudflare": "Cloudflare", "worker": "My Worker", "gateway": "AI Gateway"}
-_RESULTS = {
-    True: message("title_yes_sentence"),
-    False: message("title_no_sentence"),
-    None: message("title_not_certain_sentence"),
-}
+_OPTIONS = {"account_id": "--account", "url": "--url", "gateway": "--gateway"}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -100,21 +96,10 @@ async def run(call: Call) -> int | None:
 
 async def _list(call: Call) -> None:
     settings = call.settings
-    facts = await read_address_book(call).summaries()
+    book = read_address_book(call)
+    facts, saved = await book.summaries(), {each.id: each for each in book.saved()}
     used = settings.connection or PRACTICE.id
-    collecting = [each.id for each in settings.connections if each.collects]
-    rows = [
-        (
-            (tr("ID"), each.id),
-            (tr("Name"), said(each.title)),
-            (tr("Kind"), each.kind),
-            (tr("State"), tr("ready") if each.is_ready else tr("not ready")),
-            (tr("New jobs"), tr("default", "connection") if each.id == used else ""),
-            (tr("Collects answers"), tr("yes") if each.id in collecting else ""),
-            ("", said(each.sentence)),
-        )
-        for each in facts
-    ]
+    rows = [connection_facts(each, saved.get(each.id), is_used=each.id == used) for each in facts]
     call.answer({"connections": [_object(each, settings) for each in facts]}, listed(rows, call.console.width))
 
 
@@ -167,37 +152,35 @@ async def _remove(call: Call) -> None:
 
 def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, str]:
     """The connection to save, and its secret; an account id pasted with the secret is used too."""
-    saved = program.address_book.saved()
-    name = call.name or free_name(_TITLES[call.kind], (each.name for each in saved))
-    record = _as_asked(SavedConnection("", name, call.kind), call)
-    if call.kind == "worker":
-        if not call.url:
-            raise usage_error("give_worker_address_url_https_workers")
-        return replace(record, url=call.url, paid_plan=call.paid_plan), given
-    pasted = read_pasted(given)
+    saved, words = program.address_book.saved(), kind_words(call.kind)
+    pasted = Pasted() if call.kind == "worker" else read_pasted(given)
     if pasted.problem:
         raise NotConnected(pasted.problem)
-    secret = pasted.token.reveal() if pasted.token else given
-    record = replace(record, account_id=call.account or pasted.account_id)
-    if not record.account_id:
-        raise usage_error("give_account_id_account_or_what")
-    if call.kind == "gateway":
-        given = call.gateway or ""
-        gateway = (read_pasted(given).gateway if "://" in given else given) or pasted.gateway
-        if not gateway:
-            raise usage_error("give_gateway_id_gateway_dashboard_shows")
-        return replace(record, gateway=gateway, by_header=call.by_header), secret
-    if not call.name and not pasted.base_url and not saved[0].account_id:  # the first account
-        return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
-    return replace(record, url=pasted.base_url), secret
+    gateway = call.gateway or ""
+    values = {
+        "account_id": call.account or pasted.account_id,
+        "url": call.url,
+        "gateway": (read_pasted(gateway).gateway if "://" in gateway else gateway) or pasted.gateway,
+    }
+    needed = {each.name: values[each.name] for each in words.rows if each.name in values}
+    for each in words.rows:
+        if not needed.get(each.name, "given"):
+            raise usage_error("sentence_option", sentence=each.missing, option=_OPTIONS[each.name])
+    if call.kind == "cloudflare":
+        needed["url"] = pasted.base_url
+    name = call.name or free_name(words.name, (each.name for each in saved))
+    record = SavedConnection("", name, call.kind, **needed, by_header=call.by_header, paid_plan=call.paid_plan)
+    if call.kind == "cloudflare" and not (call.name or pasted.base_url or saved[0].account_id):  # the first account
+        record = replace(record, id=CLOUDFLARE, name=saved[0].name)
+    return _as_asked(record, call), pasted.token.reveal() if pasted.token else given
 
 
 async def _answer(work: Work, connection_id: str, results: Sequence[CheckResult]) -> ExitStatus:
     facts = next(each for each in await work.program.connections.summaries() if each.id == connection_id)
     tested = [fields_of(each, "title", "ok", "sentence") for each in results]
     lines = (
-        said(_RESULTS[each.ok].filled(title=each.title, sentence=each.sentence)).rstrip()
-        for each in results
+        f"{said(each.title)}: {answer_words(results, number).text}. {said(each.sentence)}".rstrip()
+        for number, each in enumerate(results)
         if each.ok or each.sentence
     )
     work.answer({**_object(facts, work.program.settings), "test": tested}, lines)
@@ -343,7 +326,7 @@ async def _set_up(call: Call) -> ExitStatus:
     async with opened(call) as work:
         done = await _worker_setup(work.program).set_up(
             *(account_id, token, names),
-            title=call.name or _TITLES["worker"],
+            title=call.name or kind_words("worker").name,
             paid_plan=call.paid_plan,
             may_replace=call.replace,
             own_secret=own_secret,

@@ -77,7 +77,6 @@ def _add_push_options(parser: Parser) -> None:
 
 async def run(call: Call) -> int | None:
     async with opened(call) as work:
-        await work.program.prepare("vectorize")
         job = work.program.ledger.find(call.job) if "job" in call else None
         work.connection = await usable_connection(work, call.connection or (job.connection if job else None))
         return await call.act(work, job)

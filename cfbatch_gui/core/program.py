@@ -21,7 +21,7 @@ from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import end_list, keep_list
-from cfbatch_gui.core.system.made_once import is_made, made_once
+from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.paths import Paths, state_root
 from cfbatch_gui.core.system.settings import Budget, FolderUse, RememberedFolder, Settings, SettingsStore
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
@@ -184,20 +184,19 @@ class Program:
         program.damage = (*filter(None, (program._settings.damage,)), *opened.damage)
         program.store.holds_back = opened.is_doubtful  # until `settle_doubt`
         if opened.ledger.deleted_jobs():
-            await program.prepare("drafts")
             await asyncio.to_thread(program.drafts.clear_deleted)
         return program
 
-    async def prepare(self, *parts: str) -> None:
-        """Make attributes of the program in a thread: what they import takes longer than a window may stand still."""
-        await asyncio.to_thread(lambda: [getattr(self, part) for part in parts])
+    def make_parts(self) -> None:
+        """Make what is else made at its first use; for a thread, as it imports and reads files."""
+        _ = self.drafts, self.runner, self.actions, self.elsewhere, self.connections, self.vectorize
 
     async def close(self) -> None:
         """Batches at the service go on there."""
-        if is_made(self, "runner"):
+        if "runner" in vars(self):
             await self.runner.close()
         await asyncio.to_thread(self._disk.shutdown)
-        if is_made(self, "judgements"):
+        if "judgements" in vars(self):
             await asyncio.to_thread(self.judgements.close)
         end_list(self.paths.unfinished)
         self.ledger.close()
@@ -215,13 +214,11 @@ class Program:
     async def resume_all(self) -> None:
         """Where no job is under way, nothing is imported."""
         if any(job.is_sent for job in self.ledger.jobs()):
-            await self.prepare("runner")
             await self.runner.resume_all()
 
     async def clear_copies(self) -> None:
         """Where the account has nothing, nothing is imported."""
         if any(batch.shard for job in self.ledger.jobs() for batch in job.batches):
-            await self.prepare("runner")
             await self.runner.clear_copies()
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:

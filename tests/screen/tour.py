@@ -71,7 +71,6 @@ class Past:
         await run(program, "Support articles, April", plain, Kind.RANK)
         catalogue = material.catalogue(self.files / "catalogue.csv", 220)
         vectors = await run(program, "Catalogue vectors", catalogue, Kind.EMBED)
-        await program.prepare("vectorize")
         await program.vectorize.calls("cloudflare").create(
             "catalogue", program.vectorize.dimension_of(vectors.id), Metric.COSINE
         )
@@ -230,7 +229,7 @@ class Tour:
         await self._dialog("raw-answer")
         self._space.job_page.tabs.choose(tabs.RANKING)
         await settled(self._stage)
-        self._space.results.pages["ranking"].view.contexts.opened.emit(0)
+        self._space.job_page.view("ranking").contexts.opened.emit(0)
         await self._stop("ranking-text")
         self._space.menus.export.trigger()
         await self._dialog("export")
@@ -263,7 +262,7 @@ class Tour:
                 bar.choose(tab)
                 await self._stop(tab)
             if tab == tabs.SEARCH:
-                search = self._space.results.pages["search"].view
+                search = self._space.job_page.view("search")
                 search.sentence.setText("something warm for the bed")
                 search.search()
                 await self._stop("search-found")
@@ -273,7 +272,7 @@ class Tour:
         """What stands there after a push and after a search, and the form before the next."""
         self._space.job_page.tabs.choose(tabs.VECTORIZE)
         await self._stop("vectorize")
-        page = self._space.results.pages["vectorize"].view
+        page = self._space.job_page.view("vectorize")
         page.search.sentence.setText("something warm for the bed")
         page.search.button.click()
         await self._stop("vectorize-found")
@@ -338,7 +337,7 @@ class Tour:
         for kind in ("worker", "gateway"):
             space.connection_page._begin(kind)
             if kind == "worker":
-                space.connection_page.cards[-1].collect.switch.setChecked(True)
+                space.connection_page.cards[-1].rows["collects"].field.setChecked(True)
             await self._stop(f"connection-{kind}")
         space.show(space.traffic_page)
         await self._stop("traffic")
@@ -361,7 +360,7 @@ class Tour:
         await self._dialog("worker-guide")
         page._set_up(card)
         await self._dialog("worker-setup")
-        card.url.setText("https://cf-batch-door.anna.workers.dev")
+        card.lines["url"].field.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())
         page.take_down(card)
         await self._dialog("worker-removal")

@@ -1,5 +1,6 @@
 """Sentences by their codes: tests do not quote what the program says."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -7,7 +8,7 @@ from typing import TypeVar
 import pytest
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.messages import Message
+from cfbatch_gui.core.messages import Message, sentences
 
 Error = TypeVar("Error", bound=UserError)
 
@@ -24,6 +25,12 @@ def codes_of(said: object) -> set[str]:
     if not isinstance(sentence, Message):
         return set()
     return {sentence.code}.union(*map(codes_of, sentence.parameters.values()))
+
+
+def shows(text: str, code: str) -> bool:
+    """Whether the sentence of this code stands in a text that is on the screen, whatever fills its parameters."""
+    forms = (re.sub(r"\\{.*?\\}", ".*", re.escape(form)) for form in sentences()[code] if form)
+    return any(re.search(form, text, re.DOTALL) for form in forms)
 
 
 @contextmanager

@@ -144,11 +144,18 @@ def offered(menu: QMenu) -> set[str]:
     return {text for text, action in entries(menu).items() if action.isVisible() and action.isEnabled()}
 
 
+WORKER = "Your own Worker"  # the kind of connection, as it stands in the menu
+
+
 def begin(page: ConnectionPage, entry: str) -> SavedCard:
     """Choose it in the menu "New connection", which developers have; the new card."""
     page.program.change_settings(for_developers=True)
     entries(page.new_button.menu())[entry].trigger()
     return page.cards[-1]
+
+
+def field(card: SavedCard, name: str) -> QLineEdit:
+    return card.lines[name].field
 
 
 def choose(card: SavedCard, text: str) -> None:

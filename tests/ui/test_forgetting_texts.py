@@ -27,7 +27,7 @@ async def stage(stage: Stage) -> Stage:
 
 
 def rows_say(stage: Stage, words: str) -> bool:
-    table = stage.workspace.results.pages["ranking"].view.contexts
+    table = stage.workspace.job_page.view("ranking").contexts
     model = table.model()
     if model is None:  # nothing is read yet
         return False

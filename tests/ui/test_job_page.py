@@ -300,7 +300,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(stage: Stage, 
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     await until(lambda: stage.person.sees("Query 1"))
     assert not entries(stage.workspace.job_page.header.more.menu())["Duplicate"].isEnabled()
-    await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())
+    await until(lambda: not stage.workspace.job_page.view("ranking").tasks.running())
 
 
 async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService) -> None:
@@ -367,4 +367,4 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
     (job,) = stage.program.ledger.jobs()
     assert (job.queries, job.texts) == (2, 4)
     await until(lambda: stage.person.sees("cancel an order"))
-    await until(lambda: not stage.workspace.results.pages["ranking"].view.tasks.running())
+    await until(lambda: not stage.workspace.job_page.view("ranking").tasks.running())

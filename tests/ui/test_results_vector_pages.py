@@ -19,7 +19,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results import groups
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
-from cfbatch_gui.ui.result_view import LateView, ResultView
+from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.tasks import close_all
@@ -39,14 +39,11 @@ class Pages:
     driver: JobPageDriver
     job: Job
 
-    @property
-    def views(self) -> dict[str, LateView[Any]]:
-        return self.driver.workspace.results.pages
-
     def begin(self, key: str) -> Any:
         self.driver.page.tabs.choose(key)
-        self.views[key].show_job(self.job)
-        return self.views[key].view
+        page = self.driver.page.view(key)
+        page.show_job(self.job)
+        return page
 
     async def open(self, key: str) -> Any:
         page = self.begin(key)
@@ -60,13 +57,12 @@ async def pages(tmp_path: Path) -> AsyncIterator[Pages]:
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         yield Pages(driver, job)
-        for page in driver.workspace.results.pages.values():
-            await close_all(page)
+        await close_all(driver.page)
 
 
 async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> None:
     page = await pages.open("map")
-    assert offered(pages.views["map"]) == {}, "nothing is chosen"
+    assert offered(page) == {}, "nothing is chosen"
     made = page.map
     assert made is not None
     assert len(made.points) == 80
@@ -81,14 +77,14 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     QTest.keyClicks(page.find_field, "hose")
     await until(page.list.isVisible)
     assert page.list.title.whole_text() == "20 texts · “hose”"
-    assert offered(pages.views["map"]) == {"“hose”": 20}
+    assert offered(page) == {"“hose”": 20}
     page.find_field.clear()
     await until(lambda: not page.list.isVisible())
 
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(0).toPoint())
     await until(lambda: page.list.isVisible() and not page.tasks.running())
     assert page.list.title.whole_text().startswith("Most like “")
-    (near,) = pages.views["map"].row_choices()
+    (near,) = page.row_choices()
     assert len(near.items) == 26 and near.is_proposed
     first = page.list.rows.row(0).text.item_no
     page.list.opened.emit(first)
@@ -110,7 +106,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
     corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
     drag(page.dots, *corners, box.topLeft() + QPoint(0, 1))
     assert page.list.title.whole_text() == "80 texts · Lasso"
-    assert offered(pages.views["map"]) == {"Lasso": 80}
+    assert offered(page) == {"Lasso": 80}
     assert not page.lasso_button.isChecked()
     page.rows_wanted.emit(pages.job, (3, 9), "Lasso")
     assert pages.driver.page.tabs.current() == "vectors"
@@ -179,7 +175,7 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     similarities = [each.similarity for each in found]
     assert similarities == sorted(similarities, reverse=True)
     assert page.found.panel.text() == found[0].text.text
-    assert offered(pages.views["search"]) == {"Most like “a lamp of brass for my desk”": 80}
+    assert offered(page) == {"Most like “a lamp of brass for my desk”": 80}
     page.search()
     assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
     await until(lambda: not page.tasks.running())
@@ -203,10 +199,10 @@ async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_
     group = page.groups.row(0)
     assert page.members.rows.row(0).text == group.text
     assert page.members.rows.rowCount() == len(group.group.goes) + 1
-    names = offered(pages.views["duplicates"])
+    names = offered(page)
     assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
     assert names["this group"] == page.members.rows.rowCount()
-    (proposed,) = (each for each in pages.views["duplicates"].row_choices() if each.is_proposed)
+    (proposed,) = (each for each in page.row_choices() if each.is_proposed)
     assert proposed.name == "without near duplicates"
     page.save_button.click()
     dialog = await shown(ExportDialog)
@@ -231,9 +227,9 @@ async def test_groups_show_their_typical_texts_and_their_number_is_kept_by_job(p
     assert page.members.title.whole_text() == "Group 1: 20 texts"
     assert page.members.rows.row(0).text.item_no == chosen.typical[0].item_no
     assert len({page.members.rows.row(index).text.text.split(",")[0] for index in range(20)}) == 1
-    assert offered(pages.views["groups"]) == {"group 1": 20}
+    assert offered(page) == {"group 1": 20}
     page.table.selectAll()
-    assert offered(pages.views["groups"]) == {"selected groups": 80}
+    assert offered(page) == {"selected groups": 80}
     other = await pages.driver.finished(FOUR, Kind.EMBED, "Another")
     page.show_job(other)
     assert page.is_empty(), "no text of the job before is shown while the other's are grouped"

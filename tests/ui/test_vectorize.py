@@ -211,7 +211,7 @@ async def test_the_tab_is_there_once_an_account_is_connected(tmp_path: Path, the
         await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
         stage.workspace.open_job(job.id)
         assert tabs.is_shown("vectorize")
-        await until(lambda: not stage.workspace.results.pages["vectors"].view.tasks.running())
+        await until(lambda: not stage.workspace.job_page.view("vectors").tasks.running())
         await until(lambda: not stage.workspace.tasks.is_running("connection"))
 
 

@@ -212,7 +212,7 @@ async def test_a_small_window_shows_five_words_of_each_text_and_columns_come_bac
     job = await run(stage.program, "Help centre", resource("examples/help-centre-ranking.csv"), Kind.RANK)
     stage.workspace.show_jobs()
     stage.workspace.open_job(job.id)
-    table: TableView = stage.workspace.results.pages["ranking"].view.contexts
+    table: TableView = stage.workspace.job_page.view("ranking").contexts
     await until(lambda: table.columns() and table.isVisible())
     text = next(section for section, column in enumerate(table.columns()) if column.stretch)
     await until(lambda: table.columnWidth(text) >= table.fontMetrics().horizontalAdvance(FIVE_WORDS) - 20)

@@ -10,17 +10,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.worker_setup.account import State
+from cfbatch_gui.core.worker_setup.account import GONE, State
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
-from tests.account_service import ACCOUNT, AccountService
+from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, AccountService
 from tests.canary import TOKEN
 from tests.support import faults
 from tests.support.faulty_service import FaultyService
-from tests.ui.connections import begin, choose, click, everything_said, opened_page, until
-
-TITLE = "Set up in my account"
+from tests.support.sentences import shows
+from tests.ui.connections import WORKER, begin, choose, click, everything_said, opened_page, until
 
 
 class Desk:
@@ -32,8 +32,8 @@ class Desk:
 
     def set_up(self) -> WorkerSetupDialog:
         """From a new card by the guide into the dialog."""
-        card = begin(self.page, "Your own Worker")
-        click(card.guide)
+        card = begin(self.page, WORKER)
+        click(card.lines["url"].link)
         (guide,) = self.page.window().findChildren(WorkerGuide)
         click(guide.set_up_button)
         (dialog,) = self.page.window().findChildren(WorkerSetupDialog)
@@ -81,20 +81,17 @@ async def desk(tmp_path: Path, backend: KeyringBackend) -> AsyncIterator[Desk]:
 
 async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     dialog = desk.set_up()
-    assert dialog.windowTitle() == TITLE
-    rows = [(row.sentence.text(), row.words.text()) for row in dialog.calls]
-    assert len(rows) == 8 and rows[5] == (
-        "Puts the Worker “cf-batch-door” there, with its secret.",
-        "PUT …/workers/scripts/cf-batch-door · needs Workers Scripts Write",
-    )
-    assert "Workers Scripts Write and Workers R2 Storage Write" in dialog.token_block.hint()
+    assert len(dialog.calls) == 8
+    assert dialog.calls[5].sentence.text() == message("puts_worker_worker_there_secret", worker="cf-batch-door")
+    assert all(each in dialog.calls[5].words.text() for each in ("PUT …/workers/scripts/cf-batch-door", SCRIPTS))
+    assert SCRIPTS in dialog.lines["token"].hint() and STORAGE in dialog.lines["token"].hint()
     assert not desk.account.calls
 
     dialog.paid_plan.setChecked(True)
     await desk.do(dialog)
 
-    assert dialog.outcome.text() == "Done: connection “My Worker” was added."
-    assert "may take a minute" in dialog.afterwards.text() and "delete it in the dashboard" in dialog.afterwards.text()
+    assert dialog.outcome.text() == message("done_connection_name_was_added", name="My Worker")
+    assert shows(dialog.afterwards.text(), "token_is_not_needed_any_more")
     assert [row.state for row in dialog.calls[:8]] == [State.DONE] * 8
     assert dialog.calls[0].note.text() == "It is anna.workers.dev."
     assert dialog.token.text() == "" and not dialog.start_button.isVisible() and not dialog.copy_secret.isVisible()
@@ -103,25 +100,21 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     await desk.close(dialog)
 
     (card,) = desk.page.cards
-    assert card.title() == "My Worker" and card.url.text() == "https://cf-batch-door.anna.workers.dev"
-    assert card.paid_plan.isChecked() and card.state.text() == "Set up, not tested yet"
-    assert card.token_block.where() == "Saved in this computer’s keyring"
-    assert not card.has_news()
+    assert card.title() == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    assert card.rows["paid_plan"].field.isChecked() and card.lines["secret"].remove.isVisible() and not card.has_news()
 
 
 async def test_a_worker_of_somebody_else_is_left_or_replaced_as_the_user_says(desk: Desk) -> None:
     desk.account.foreign()
     dialog = desk.set_up()
     await desk.do(dialog)
-    assert "this program did not put there" in dialog.problem.text() and not desk.account.changes
-    assert dialog.worker.text() == "cf-batch-door-2"
-    assert dialog.replace.isVisible() and dialog.replace.text() == "Replace “cf-batch-door” instead"
-    assert dialog.token.text() == TOKEN, "it is needed once more"
+    assert shows(dialog.problem.text(), "there_is_worker_name_account_program") and not desk.account.changes
+    assert dialog.replace.isVisible() and dialog.token.text() == TOKEN, "it is needed once more"
     dialog.replace.setChecked(True)
-    assert dialog.worker.text() == "cf-batch-door"
-    dialog.replace.setChecked(False)
+    dialog.worker.setText("cf-batch-door-2")
+    assert not dialog.replace.isChecked() and not dialog.replace.isVisible(), "it was said of the other name"
     await desk.do(dialog, token="")
-    assert dialog.outcome.text().startswith("Done")
+    assert dialog.outcome.isVisible()
     assert desk.account.scripts.keys() == {"cf-batch-door", "cf-batch-door-2"}
     assert desk.account.scripts["cf-batch-door"].modules == {"theirs.js": b"// theirs"}
     await desk.close(dialog)
@@ -145,9 +138,9 @@ async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again
     assert dialog.calls[5].state is State.RUNNING
     click(dialog.close_button)
     await until(lambda: dialog.close_button.text() == "Cancel")
-    assert dialog.problem.text().startswith("Stopped. What was done stays") and dialog.calls[5].state is None
+    assert dialog.problem.text() and dialog.calls[5].state is None
     await desk.do(dialog, token="")
-    assert dialog.outcome.text() == "Done: connection “My Worker” was added."
+    assert dialog.outcome.text() == message("done_connection_name_was_added", name="My Worker")
     await desk.close(dialog)
 
 
@@ -167,7 +160,6 @@ async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> Non
 async def test_without_a_keyring_the_secret_can_be_copied(desk: Desk) -> None:
     dialog = desk.set_up()
     await desk.do(dialog)
-    assert dialog.afterwards.text().startswith("No keyring took the Worker’s secret: copy it now")
     click(dialog.copy_secret)
     await until(lambda: dialog.copy_secret.text() == "Copied")
     assert QGuiApplication.clipboard().text() == desk.account.secret()
@@ -184,8 +176,8 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert taking.worker.text() == "cf-batch-door" and not taking.forget.isChecked()
     assert len(taking.calls) == 8
     await desk.do(taking)
-    assert taking.outcome.text() == "Done: “cf-batch-door” is not in the account any more."
-    assert taking.afterwards.text().startswith("2 stored objects were deleted.")
+    assert taking.outcome.text() == message("done_name_is_not_account_any", name="cf-batch-door")
+    assert shows(taking.afterwards.text(), "n_stored_objects_were_deleted")
     assert desk.account.state == ({}, {}, {}) and taking.token.text() == ""
     await desk.close(taking)
     assert [card.title() for card in desk.page.cards] == ["My Worker"]
@@ -193,7 +185,6 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     again = desk.remove()
     again.forget.setChecked(True)
     await desk.do(again)
-    assert again.outcome.text().startswith("Done")
-    assert again.calls[3].state is State.NOT_NEEDED and again.calls[3].note.text() == "It is not there."
+    assert again.calls[3].state is State.NOT_NEEDED and again.calls[3].note.text() == GONE
     await desk.close(again)
     assert desk.page.cards == [] and desk.program.settings.connections == ()

@@ -15,7 +15,6 @@ from cfbatch_gui.core.connections.credentials import (
     Credentials,
     KeyringState,
     TokenSource,
-    variable_of,
 )
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
 from cfbatch_gui.core.messages import comma_list, message
@@ -243,20 +242,21 @@ class AddressBook:
             return replace(summary, is_ready=False, sentence=message("not_connected_yet"))
         try:
             self._made(record)
-            if not look:
-                return summary
-            source = await self._credentials.token_source(record.id, check=self.check_of(record.id))
-        except KeyringUnavailable as error:  # sending asks it to unlock
-            return replace(summary, sentence=error.message, waits_for_keyring=True)
         except NotConnected as error:
             return replace(summary, is_ready=False, sentence=error.message)
+        if not look:
+            return summary
+        secret = await self._credentials.state_of(record.id, self.check_of(record.id))
         is_worker = record.kind == "worker"
-        if source is not None:
-            secret = message("secret") if is_worker else message("token")
-            return replace(summary, sentence=_SENTENCES[source].filled(secret=secret))
+        if secret.error is not None:  # sending asks a keyring to unlock
+            waits = isinstance(secret.error, KeyringUnavailable)
+            return replace(summary, is_ready=waits, sentence=secret.error.message, waits_for_keyring=waits)
+        if secret.source is not None:
+            name = message("secret") if is_worker else message("token")
+            return replace(summary, sentence=_SENTENCES[secret.source].filled(secret=name))
         missing = message("no_secret_is_set") if is_worker else message("api_token_is_missing")
-        if self._credentials.state is KeyringState.ABSENT:
-            missing = message("sentence_there_is_no_keyring_on", sentence=missing, variable=variable_of(record.id))
+        if secret.keyring is KeyringState.ABSENT:
+            missing = message("sentence_there_is_no_keyring_on", sentence=missing, variable=secret.variable)
         return replace(summary, is_ready=is_worker, sentence=missing)
 
     def held_by_environment(self) -> frozenset[str]:

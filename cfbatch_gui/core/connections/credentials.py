@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -144,6 +145,21 @@ class TokenSource(StrEnum):
     ENVIRONMENT = "environment"
 
 
+@dataclass(frozen=True, slots=True)
+class SecretState:
+    """What is known about a secret, never the secret itself. `source` is None while there is none that can be used.
+
+    `error` says why not: a KeyringUnavailable while the keyring has not said whether there is one. `is_fixed`: the
+    environment variable `variable` sets it.
+    """
+
+    source: TokenSource | None = None
+    error: NotConnected | None = None
+    keyring: KeyringState = KeyringState.UNKNOWN
+    is_fixed: bool = False
+    variable: str = TOKEN_VARIABLE
+
+
 def variable_of(connection_id: str) -> str:
     """The environment variable of a connection's secret, for computers without a keyring."""
     if connection_id == CLOUDFLARE:
@@ -275,6 +291,14 @@ class Credentials:
         if self._from_environment(connection_id, check):
             return TokenSource.ENVIRONMENT
         return TokenSource.SESSION if connection_id in self._session else TokenSource.KEYRING
+
+    async def state_of(self, connection_id: str, check: Callable[[str], Token]) -> SecretState:
+        source, error, variable = None, None, variable_of(connection_id)
+        try:
+            source = await self.token_source(connection_id, check=check)
+        except NotConnected as caught:
+            error = caught
+        return SecretState(source, error, self.state, bool(self._environ.get(variable)), variable)
 
     def _from_environment(self, connection_id: str, check: Callable[[str], Token]) -> Token | None:
         variable = variable_of(connection_id)

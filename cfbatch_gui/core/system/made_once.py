@@ -14,8 +14,3 @@ class made_once(cached_property[T]):  # noqa: N801 - used as a decorator, like i
         with vars(instance).setdefault(f"{self.attrname} is being made", threading.RLock()):
             made: T = super().__get__(instance, owner)
         return made
-
-
-def is_made(instance: object, *names: str) -> bool:
-    """Whether all these attributes of an instance have been made or set."""
-    return all(name in vars(instance) for name in names)

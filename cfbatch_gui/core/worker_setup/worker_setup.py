@@ -6,6 +6,7 @@ Run again at any point it ends the same.
 import asyncio
 import re
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +22,6 @@ from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import ExportError, ReplyError, ServiceRefused, UsageError, UserError
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.resources import resource
-from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup.account import (
     GONE,
@@ -45,6 +45,7 @@ from cfbatch_gui.core.workers_ai.requests import multipart
 WORKFLOW_CLASS: Final = "Collect"
 
 _MAIN_MODULE: Final = "collect.js"
+_FOLDER: Final = "cf-batch-worker"
 _CONFIGURATION: Final = "wrangler.jsonc"  # the dates of both configurations are one
 _DATE: Final = re.compile(r'"compatibility_date":\s*"(\d{4}-\d\d-\d\d)"')
 _encode = msgspec.json.Encoder().encode
@@ -95,32 +96,13 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def in_the_way(folder: Path) -> tuple[Path, ...]:
-    """The paths at which `save_worker` would overwrite different content. Raises ExportError."""
-    with _refused(folder):
-        return tuple(target for target, data in _files(folder) if target.exists() and target.read_bytes() != data)
-
-
-def save_worker(folder: Path) -> tuple[Path, ...]:
-    """Write the Worker's files into a folder, over what is there. Raises ExportError and DiskFull."""
-    for target, data in _files(folder):
-        with _refused(folder):
-            target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, data)
-    return tuple(target for target, _ in _files(folder))
-
-
-def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
-    template = resource("worker")
-    for path in sorted(template.rglob("*")):
-        if path.is_file():
-            yield folder / path.relative_to(template), path.read_bytes()
-
-
-@contextmanager
-def _refused(folder: Path) -> Iterator[None]:
+def save_worker(folder: Path) -> Path:
+    """Write the Worker's files into a new folder there; its path. Raises ExportError."""
+    target = folder / _FOLDER
     try:
-        yield
+        return Path(shutil.copytree(resource("worker"), target, copy_function=shutil.copyfile))
+    except FileExistsError as error:
+        raise ExportError(message("folder_worker_is_there_already", worker=_FOLDER, name=folder.name)) from error
     except OSError as error:
         sentence = message("worker_could_not_be_saved_name", name=folder.name)
         raise ExportError(sentence, detail=f"{error.filename or folder}: {error.strerror}") from error

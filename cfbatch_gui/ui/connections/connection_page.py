@@ -2,21 +2,21 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Literal
+from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource, variable_of
-from cfbatch_gui.core.errors import ConnectionProblem, NotConnected, UserError
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, SecretState
+from cfbatch_gui.core.errors import ConnectionProblem, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_secret, read_pasted
+from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_cards import ConnectionCard, SavedCard
-from cfbatch_gui.ui.connections.connection_fields import SecretState, open_in_browser
+from cfbatch_gui.ui.connections.connection_fields import open_in_browser
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.dialogs import ask, ask_text
@@ -24,10 +24,9 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, boxed, column, scrolled
-from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.connections import Kind, kind_words
+from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
-
-KindName = Literal["cloudflare", "worker", "gateway"]
 
 
 class ConnectionPage(QWidget):
@@ -47,18 +46,8 @@ class ConnectionPage(QWidget):
         self.program, self._notices, self._open_in_browser = program, notices, open_in_browser
         self.tasks = Tasks(self, on_error=self._show_error)
         self.header = PageHeader()
-        self.practice = ConnectionCard("flask-conical")
-        self.practice.set_words(
-            self.tr("Practice service"),
-            self.tr(
-                "On this computer. Costs nothing, nothing leaves this machine. Scores come from a small local model,"
-                " so they are for trying things out."
-            ),
-            self.tr("Use the practice service for new jobs"),
-        )
-        self.practice.more.add(self.tr("Check the service…"), lambda: self.check_service(PRACTICE.id), "search")
-        self.practice.more.show()
-        self.practice.choice.clicked.connect(lambda: self._start_using(PRACTICE.id))
+        self.practice = ConnectionCard(SavedConnection(PRACTICE.id, said(PRACTICE.title), "cloudflare"), self)
+        self.practice.more.add(tr("Check the service…"), lambda: self.check_service(PRACTICE.id), "search")
         self._uses = QButtonGroup(self)
         self._uses.addButton(self.practice.choice)
         left, _, right, bottom = PAGE_MARGINS
@@ -66,13 +55,14 @@ class ConnectionPage(QWidget):
         self._column.addStretch(1)
         self.cloudflare = self._new_card(program.address_book.saved()[0])
         self.cards: list[SavedCard] = []  # but for the first account's
-        self.paste_button = Button(self.tr("Paste"), "clipboard-paste", self.paste)
-        self.paste_button.setToolTip(self.tr("An id, a token, a curl line, an export line or an address"))
-        self.new_button = MenuButton(self.tr("New connection"), "plus")
-        self.new_button.add(self.tr("Cloudflare account"), lambda: self._begin("cloudflare"), "cloud")
-        self.new_button.add(self.tr("Your own Worker"), lambda: self._begin("worker"), "layers")
-        self.new_button.add(self.tr("AI Gateway"), lambda: self._begin("gateway"), "link")
-        self.account_button = Button(self.tr("Another account"), "plus", lambda: self._begin("cloudflare"))
+        self.paste_button = Button(tr("Paste"), "clipboard-paste", self.paste)
+        self.paste_button.setToolTip(tr("An id, a token, a curl line, an export line or an address"))
+        self.new_button = MenuButton(tr("New connection"), "plus")
+        kinds: tuple[Kind, ...] = ("cloudflare", "worker", "gateway")
+        for kind in kinds:
+            words = kind_words(kind)
+            self.new_button.add(words.title, partial(self._begin, kind), words.icon)
+        self.account_button = Button(tr("Another account"), "plus", partial(self._begin, "cloudflare"))
         for button in (self.paste_button, self.account_button, self.new_button):
             self.header.add_button(button)
         self._content = boxed(self._column)
@@ -108,10 +98,9 @@ class ConnectionPage(QWidget):
 
     def _new_card(self, record: SavedConnection) -> SavedCard:
         card = SavedCard(record, self)
-        waiting = SecretState(is_checking=bool(record.id))
-        card.show_state(waiting, waiting, is_ready=bool(record.account_id if record.id == CLOUDFLARE else record.id))
+        states: dict[str, SecretState | None] = dict.fromkeys(card.secrets, None if record.id else SecretState())
+        card.show_state(states, is_ready=bool(record.account_id if record.id == CLOUDFLARE else record.id))
         self._uses.addButton(card.choice)
-        card.choice.clicked.connect(lambda: self._start_using(card.record.id))
         self._column.insertWidget(self._column.count() - 1, card)
         if not card.isWindow():
             card.show()  # now, so that it can take the focus
@@ -124,13 +113,12 @@ class ConnectionPage(QWidget):
         card.hide()
         card.deleteLater()
 
-    def _add(self, kind: KindName, url: str = "") -> SavedCard:
+    def _add(self, kind: Kind, url: str = "") -> SavedCard:
         """A card for a new connection, the one that is there if there is one."""
         card = next((each for each in self.cards if not each.record.id and each.record.kind == kind), None)
         if card is None:
-            first = {"cloudflare": "Cloudflare", "worker": self.tr("My Worker"), "gateway": self.tr("AI Gateway")}
             taken = (each.name for each in self.program.address_book.saved())
-            name = free_name(first[kind], [*taken, *(each.record.name for each in self.cards)])
+            name = free_name(kind_words(kind).name, [*taken, *(each.record.name for each in self.cards)])
             card = self._new_card(SavedConnection("", name, kind, url=url))
             self.cards.append(card)
         self._reveal(card)
@@ -144,8 +132,9 @@ class ConnectionPage(QWidget):
 
     # New connections and pasted text
 
-    def _begin(self, kind: KindName) -> None:
-        self._add(kind).first_field().setFocus(Qt.FocusReason.OtherFocusReason)
+    def _begin(self, kind: Kind) -> None:
+        first, *_ = self._add(kind).lines.values()
+        first.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def paste(self) -> None:
         focused, cards = QApplication.focusWidget(), (self.cloudflare, *self.cards)
@@ -156,9 +145,7 @@ class ConnectionPage(QWidget):
         card = self._card_for(pasted, into)
         if not card.take(pasted) and not pasted.problem:
             self._notices.show_notice(
-                self.tr(
-                    "Nothing in what you pasted looks like an account ID, a token, a Worker’s address or a gateway’s."
-                ),
+                tr("Nothing in what you pasted looks like an account ID, a token, a Worker’s address or a gateway’s."),
                 "attention",
             )
             return
@@ -177,16 +164,19 @@ class ConnectionPage(QWidget):
     async def _refresh(self) -> None:
         self._show_saved()
         self._show_used()  # the keyring may take its time
-        for record in self.program.address_book.saved():
-            token = await self._secret(record.id, self.program.address_book.check_of(record.id))
-            gateway = SecretState()
-            if record.kind == "gateway":
-                gateway = await self._secret(gateway_secret_id(record.id), check_secret)
-            summaries = await self.program.connections.summaries(record.id)
-            if (card := self._card(record.id)) is not None:  # it may have been removed meanwhile
-                is_ready = next(each.is_ready for each in summaries if each.id == record.id)
-                card.show_state(token, gateway, is_ready=is_ready)
+        for card in (self.cloudflare, *self.cards):
+            if record_id := card.record.id:
+                await self._show_state(card, record_id)
         self._show_used()
+
+    async def _show_state(self, card: SavedCard, record_id: str) -> None:
+        program, states = self.program, dict[str, SecretState | None]()
+        for name in card.secrets:
+            check = check_secret if name == "gateway_secret" else program.address_book.check_of(record_id)
+            states[name] = await program.credentials.state_of(_secret_id(record_id, name), check)
+        summaries = await program.connections.summaries(record_id)
+        if self._card(record_id) is card:  # it may have been removed meanwhile
+            card.show_state(states, is_ready=next(each.is_ready for each in summaries if each.id == record_id))
 
     def _show_saved(self) -> None:
         for_developers = self.program.settings.for_developers
@@ -203,24 +193,14 @@ class ConnectionPage(QWidget):
             else:
                 shown.show_record(record)
 
-    async def _secret(self, secret_id: str, check: Callable[[str], Token]) -> SecretState:
-        credentials, source, error = self.program.credentials, None, None
-        try:
-            source = await credentials.token_source(secret_id, check=check)
-        except NotConnected as caught:
-            error = caught
-        held = secret_id == CLOUDFLARE and TOKEN_VARIABLE in self.program.address_book.held_by_environment()
-        is_fixed = held or source is TokenSource.ENVIRONMENT
-        return SecretState(source, error, credentials.state, is_fixed=is_fixed, variable=variable_of(secret_id))
-
     def _show_used(self) -> None:
         used = self.program.settings.connection
         card = self._card(used)
         (card or self.practice).choice.setChecked(True)
         if card is None:
-            self.header.set_state(self.tr("New jobs use the practice service"), "flask-conical", "quiet")
+            self.header.set_state(tr("New jobs use the practice service"), "flask-conical", "quiet")
         else:
-            name = self.tr("New jobs use {name}").format(name=title_words(self.program.address_book.title(used)))
+            name = tr("New jobs use {name}").format(name=title_words(self.program.address_book.title(used)))
             is_well = card.is_ready() and not card.has_failed()
             self.header.set_state(name, *(("cloud", "accent") if is_well else ("triangle-alert", "attention")))
         self.state_shown.emit()
@@ -242,11 +222,10 @@ class ConnectionPage(QWidget):
 
     async def save(self, card: SavedCard) -> None:
         card.show_results(())
-        card.set_working(self.tr("Saving… a keyring may ask for its password."))
+        card.set_working(tr("Saving… a keyring may ask for its password."))
         connections, typed = self.program.connections, card.typed()
         may_use = card is self.cloudflare or not (card.record.id or typed.kind == "gateway")
-        secret, gateway_secret = card.token_block.field.text(), card.gateway_block.field.text()
-        record = await connections.save(typed, secret=secret, gateway_secret=gateway_secret)
+        record = await connections.save(typed, **{name: each.field.text() for name, each in card.secrets.items()})
         card.forget_typed()
         card.show_record(record)
         await self._was_changed()
@@ -265,19 +244,19 @@ class ConnectionPage(QWidget):
         if not card.record.id:
             self._drop(card)
             return
-        sentence = self.tr("Its secrets are deleted from this computer. Finished jobs keep their results.")
+        sentence = tr("Its secrets are deleted from this computer. Finished jobs keep their results.")
         jobs = [job for job in self.program.ledger.jobs() if job.connection == card.record.id]
         if any(not batch.state.is_final for job in jobs for batch in job.batches):
-            sentence += " " + self.tr(
+            sentence += " " + tr(
                 "Jobs that are under way pause: what is at the service stays there, and can be collected only by adding"
                 " the job again with its request ID."
             )
-        title = self.tr("Remove “{name}”?").format(name=card.record.name)
-        if await ask(self.window(), title, sentence, accept=self.tr("Remove"), danger=True):
+        title = tr("Remove “{name}”?").format(name=card.record.name)
+        if await ask(self.window(), title, sentence, accept=tr("Remove"), danger=True):
             await self._removing(card, self.program.connections.remove(card.record.id))
 
     async def rename(self, card: SavedCard) -> None:
-        name = await ask_text(self.window(), self.tr("Rename"), self.tr("Name"), text=card.record.name)
+        name = await ask_text(self.window(), tr("Rename"), tr("Name"), text=card.record.name)
         name = (name or "").strip()
         if not name or name == card.record.name:
             return
@@ -287,26 +266,23 @@ class ConnectionPage(QWidget):
         card.show_record(renamed)
         await self._was_changed()
 
-    async def forget_gateway(self, card: SavedCard) -> None:
-        await self.forget(card, gateway_secret_id(card.record.id))
-
-    async def forget(self, card: SavedCard, secret_id: str = "") -> None:
-        sentence = self.tr(
+    async def forget(self, card: SavedCard, name: str) -> None:
+        sentence = tr(
             "It is deleted from this computer, and stays valid at the other end until you revoke it there. Batches that"
             " are under way go on, but cannot be collected before it is entered again."
         )
-        if await ask(self.window(), self.tr("Remove the secret?"), sentence, accept=self.tr("Remove"), danger=True):
-            await self._removing(card, self.program.connections.forget_secret(secret_id or card.record.id))
+        if await ask(self.window(), tr("Remove the secret?"), sentence, accept=tr("Remove"), danger=True):
+            await self._removing(card, self.program.connections.forget_secret(_secret_id(card.record.id, name)))
 
     async def _removing(self, card: SavedCard, work: Awaitable[None]) -> None:
-        card.set_working(self.tr("Removing…"))
+        card.set_working(tr("Removing…"))
         try:
             await work
             card.show_results(())
         finally:
             await self._was_changed()
 
-    def _start_using(self, connection_id: str) -> None:
+    def start_using(self, connection_id: str) -> None:
         self.tasks.start("use", self._use(connection_id))
 
     async def _use(self, connection_id: str) -> None:
@@ -317,13 +293,13 @@ class ConnectionPage(QWidget):
 
     def show_guide(self, card: SavedCard) -> None:
         guide = WorkerGuide(self)
-        guide.secret_chosen.connect(card.token_block.put)
+        guide.secret_chosen.connect(card.put_secret)
         guide.set_up_wanted.connect(lambda: self._set_up(card))
-        guide.finished.connect(lambda _: card.url.setFocus(Qt.FocusReason.OtherFocusReason))
+        guide.finished.connect(lambda _: card.lines["url"].field.setFocus(Qt.FocusReason.OtherFocusReason))
         guide.open()
 
     def _set_up(self, card: SavedCard) -> None:
-        dialog = WorkerSetupDialog(self, paid_plan=card.paid_plan.isChecked())
+        dialog = WorkerSetupDialog(self, paid_plan=card.typed().paid_plan)
         dialog.connected.connect(lambda connection_id: self._was_set_up(card, connection_id))
         dialog.open()
 
@@ -333,7 +309,7 @@ class ConnectionPage(QWidget):
         self._show_saved()
         card = self._card(connection_id)
         if card is not None:
-            card.paid_plan.setChecked(card.record.paid_plan)
+            card.rows["paid_plan"].show_value(card.record.paid_plan)
             card.show_results(())
             self._reveal(card)
         self.tasks.start("refresh", self._was_changed())
@@ -351,9 +327,9 @@ class ConnectionPage(QWidget):
     def open_page(self, address: str) -> None:
         if not self._open_in_browser(address):
             self._notices.show_notice(
-                self.tr("No browser could be opened. Copy the address of the page, and open it yourself."),
+                tr("No browser could be opened. Copy the address of the page, and open it yourself."),
                 "attention",
-                button=self.tr("Copy the address"),
+                button=tr("Copy the address"),
                 on_button=lambda: QGuiApplication.clipboard().setText(address),
             )
 
@@ -364,7 +340,11 @@ class ConnectionPage(QWidget):
             self._notices.show_error(error)
 
 
-def _kind_of(pasted: Pasted) -> KindName | None:
+def _secret_id(connection_id: str, row: str) -> str:
+    return gateway_secret_id(connection_id) if row == "gateway_secret" else connection_id
+
+
+def _kind_of(pasted: Pasted) -> Kind | None:
     """The kind of connection that the pasted text belongs to; None when any account could take it."""
     if pasted.worker_url:
         return "worker"

@@ -4,16 +4,15 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
-from cfbatch_gui.core.messages import literal, quoted
+from cfbatch_gui.core.messages import literal
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
 from cfbatch_gui.core.worker_setup import account, worker_setup
 from cfbatch_gui.core.worker_setup.account import Names, State
@@ -21,15 +20,9 @@ from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.connections.connection_fields import (
-    AccountBlock,
-    FieldBlock,
-    StepRow,
-    TokenField,
-    has_problem,
-)
+from cfbatch_gui.ui.connections.connection_fields import LineRow, StepRow, TickRow, has_problem
 from cfbatch_gui.ui.connections.work_dialog import Outcome, WorkDialog
-from cfbatch_gui.ui.theme import MEDIUM, TINY
+from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -37,15 +30,13 @@ from cfbatch_gui.ui.widgets import (
     DangerButton,
     Item,
     Label,
-    LinkButton,
     PrimaryButton,
     Role,
     Saying,
-    boxed,
-    column,
     row,
 )
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.connections import Row, account_row, token_row
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
 
@@ -69,12 +60,15 @@ class WorkerGuide(dialogs.Dialog):
         self.save_button = Button(tr("Save the Worker…"), "save", lambda: page.tasks.start("worker", self._save()))
         self.copy_secret = Button(tr("Copy a new secret"), "copy", self._copy_secret)
         self.saved = Saying("circle-check")
-        self.steps = Label(_steps(), "quiet", wrap=True)
-        self.steps.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         sentence = tr(
             "It puts the Worker into your account, with a bucket and a Workflow that collect answers while this"
             " computer is off, and adds the connection. It needs no Node.js, but a token of your account that is used"
             " once and stored nowhere; every call is listed before anything is sent."
+        )
+        by_hand = tr(
+            "In the folder that is saved, “npx wrangler deploy” puts it on Cloudflare, and “npx wrangler secret put"
+            " SHARED_SECRET” gives it the secret that is copied here. It needs Node.js 22.12 or newer; README.md there"
+            " says more, also how answers are collected."
         )
         self.lay_out(
             self.windowTitle(),
@@ -87,7 +81,7 @@ class WorkerGuide(dialogs.Dialog):
             ),
             Card(
                 Label(tr("Or do it by hand, in a terminal"), "strong"),
-                self.steps,
+                Label(by_hand, "quiet", wrap=True),
                 row(self.save_button, self.copy_secret, None),
                 self.saved,
                 inset=True,
@@ -108,42 +102,15 @@ class WorkerGuide(dialogs.Dialog):
         if folder is None:
             return
         try:
-            others = await asyncio.to_thread(worker_setup.in_the_way, folder)
-            if others and not await self._may_replace(others):
-                return
-            paths = await asyncio.to_thread(worker_setup.save_worker, folder)
+            saved = await asyncio.to_thread(worker_setup.save_worker, folder)
         except UserError as error:
             self.saved.set_line(said(error.message), "triangle-alert", "attention")
-            return
-        files = figures.plural(len(paths), "{n} file", "{n} files")
-        words = tr("{files} saved in “{name}”. README.md there says more.").format(files=files, name=folder.name)
-        self.saved.set_line(words, "circle-check", "done")
-
-    async def _may_replace(self, others: tuple[Path, ...]) -> bool:
-        names = figures.listed([said(quoted(path.name)) for path in others])
-        text = tr("{names} in this folder would be lost.").format(names=names)
-        return await dialogs.ask(self, tr("Replace files?"), text, accept=tr("Replace"), danger=True)
+        else:
+            words = tr("Saved in “{folder}”.").format(folder=saved.name)
+            self.saved.set_line(words, "circle-check", "done")
 
 
-def _steps() -> str:
-    steps = (
-        tr(
-            "You need Node.js 22.12 or newer. Save the Worker, open a terminal in its folder and enter “npx wrangler"
-            " deploy”. A browser opens for you to log in; at the end stands the Worker’s address."
-        ),
-        tr(
-            "Enter “npx wrangler secret put SHARED_SECRET” and paste a secret. The one that is copied here is entered"
-            " at the connection, too."
-        ),
-        tr("Enter the Worker’s address at the connection, and test it."),
-        tr(
-            "If answers are to wait in your account while your computer is off: activate R2 on the dashboard, make a"
-            " bucket called cf-batch-answers, enter “npx wrangler deploy --config collect.jsonc”, and switch collecting"
-            " on at the connection."
-        ),
-    )
-    return "\n\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
-
+_TOKENS = "https://dash.cloudflare.com/profile/api-tokens"
 
 _LOOKS: dict[State | None, tuple[str, Role]] = {
     None: ("circle-dashed", "quiet"),  # not made yet
@@ -178,28 +145,28 @@ class AccountDialog(WorkDialog):
     ) -> None:
         super().__init__(page.window(), page.tasks, start_button, start_button.text(), width=660)
         self._program = page.program
-        self.account_block = AccountBlock(page.open_page)
-        self.account = self.account_block.field
-        self.account.setText(self._program.address_book.account_id)
-        self.token = TokenField(tr("the token"), tr("Paste the token"))
-        make = lambda: page.open_page(account.token_page(self._account_id()))  # noqa: E731
-        link = LinkButton(tr("Make the token"), "external-link", make)
-        link.setAccessibleDescription(tr("Opens the dashboard in the browser"))
-        self.token_block = FieldBlock(tr("One-time API token"), link, self.token, check=check_form)
-        self.worker = QLineEdit(account.names_of().worker)
+        make_token = lambda _: page.open_page(account.token_page(self._account_id()))  # noqa: E731
+        token = replace(token_row(), label=tr("One-time API token"), link=(tr("Make the token"), _TOKENS))
         hint = tr("What belongs to it is called after it.")
-        self.worker_block = FieldBlock(tr("Name of the Worker"), None, self.worker, hint, check=_names_of)
+        worker = Row("worker", tr("Name of the Worker"), help=hint, check=_names_of)
+        self.lines = {
+            "account": LineRow(account_row(), page.open_page),
+            "token": LineRow(token, make_token),
+            "worker": LineRow(worker),
+        }
+        self.account, self.token, self.worker = (each.field for each in self.lines.values())
+        self.account.setText(self._program.address_book.account_id)
+        self.worker.setText(account.names_of().worker)
         self.calls: list[CallRow] = []  # in the order in which they are made
         self._list = Card(inset=True, gap=MEDIUM)
         self._list.setAccessibleName(tr("Calls that are made"))
-        self.finished.connect(lambda _: self.token.forget())
-        for field in (self.account, self.token, self.worker):
-            field.textEdited.connect(self._edited)
-            field.returnPressed.connect(self.try_to_start)
+        self.finished.connect(lambda _: self.lines["token"].forget())
+        for each in self.lines.values():
+            each.edited.connect(self._edited)
+            each.field.returnPressed.connect(self.try_to_start)
         words = tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
-        fields = self.account_block, self.token_block, self.worker_block
         note = Label(words.format(button=start_button.text()), "strong", wrap=True)
-        form = [Label(about, "quiet", wrap=True), *fields, *options, note]
+        form = [Label(about, "quiet", wrap=True), *self.lines.values(), *options, note]
         self.show_parts(form, self._list, beside=beside)
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -226,7 +193,7 @@ class AccountDialog(WorkDialog):
         calls = self.plan(account.names_of(), self._account_id())
         permissions = figures.listed([*dict.fromkeys(each.permission for each in calls)])
         hint = tr("For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”.")
-        self.token_block.set_hint(hint.format(permissions=permissions))
+        self.lines["token"].set_help(hint.format(permissions=permissions))
         self._list.setVisible(bool(self.calls))
 
     def show_progress(self, progress: account.Progress) -> None:
@@ -248,20 +215,20 @@ class AccountDialog(WorkDialog):
 
     def may_start(self) -> bool:
         self.show_plan()
-        return not has_problem(self.account_block, self.token_block, self.worker_block)
+        return not has_problem(*self.lines.values())
 
     async def work(self) -> tuple[Outcome, str]:
         program = self._program
         setup = WorkerSetup(program.address_book, program.credentials, program.connections)
         given = self._account_id(), check_form(self.token.text()), _names_of(self.worker.text())
         sentence, afterwards = await self.make_calls(setup, *given)
-        self.token.forget()
+        self.lines["token"].forget()
         return (sentence, "circle-check", "done"), afterwards
 
     def stopped(self, error: UserError) -> None:
         super().stopped(error)
         if isinstance(reason_of(error), TokenRefused):
-            self.token.forget()
+            self.lines["token"].forget()
             self.token.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def rested(self) -> None:
@@ -282,19 +249,16 @@ def _names_of(text: str) -> Names:
     return account.names_of(text.strip())
 
 
-def _with_note(box: CheckBox, note: str) -> QWidget:
-    return boxed(column(box, Label(note, "small", wrap=True), gap=TINY))
-
-
 class WorkerSetupDialog(AccountDialog):
     """`connected` carries the id of the connection that leads to the Worker, once all is done."""
 
     connected = Signal(str)
 
     def __init__(self, page: "ConnectionPage", *, paid_plan: bool) -> None:
-        self._taken = self._other = ""  # a name that somebody else's Worker or Workflow has, and one to take instead
         self._connection_id = ""
-        self.replace, self.paid_plan = CheckBox(""), CheckBox(tr("The account is on the Workers Paid plan"))
+        plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
+        paid = TickRow(Row("paid_plan", tr("The account is on the Workers Paid plan"), help=plan))
+        self.replace, self.paid_plan = CheckBox(tr("Replace what has this name there")), paid.field
         self.paid_plan.setChecked(paid_plan)
         copy = lambda: page.tasks.start("copy secret", self._copy_secret())  # noqa: E731
         self.copy_secret = Button(tr("Copy the secret"), "copy", copy)
@@ -303,13 +267,11 @@ class WorkerSetupDialog(AccountDialog):
             " this computer is off, and adds the connection. Doing it again changes nothing; what others have there"
             " stays."
         )
-        plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
-        options = self.replace, _with_note(self.paid_plan, plan)
         start = PrimaryButton(tr("Set up in my account"), "check")
-        super().__init__(page, start, about, *options, beside=(self.copy_secret,))
+        super().__init__(page, start, about, self.replace, paid, beside=(self.copy_secret,))
         for each in (self.replace, self.copy_secret):
             each.hide()
-        self.replace.toggled.connect(self._choose_name)
+        self.worker.textChanged.connect(lambda _: self._offer_replacing(False))
         self.show_plan()
 
     def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
@@ -320,7 +282,7 @@ class WorkerSetupDialog(AccountDialog):
             *(account_id, token, names),
             title=tr("My Worker"),
             paid_plan=self.paid_plan.isChecked(),
-            may_replace=self.replace.isChecked() and names.worker == self._taken,
+            may_replace=self.replace.isChecked(),
             show=self.show_progress,
         )
         self._connection_id = done.connection.id
@@ -334,24 +296,20 @@ class WorkerSetupDialog(AccountDialog):
 
     def stopped(self, error: UserError) -> None:
         super().stopped(error)
-        reason = reason_of(error)
-        if isinstance(reason, worker_setup.NotOurs):
-            self._taken, self._other = self.worker.text().strip(), reason.other_name
-            self.replace.setText(tr("Replace “{name}” instead").format(name=self._taken))
-            self.replace.setChecked(False)
-            self.replace.show()
-            self._choose_name(False)
+        if isinstance(reason_of(error), worker_setup.NotOurs):
+            self._offer_replacing(True)
             self.scroll_to(self.replace)
+
+    def _offer_replacing(self, is_taken: bool) -> None:
+        """Offer it for the name that was refused, and for no other."""
+        self.replace.setChecked(False)
+        self.replace.setVisible(is_taken)
 
     async def _copy_secret(self) -> None:
         secret = await self._program.credentials.token(self._connection_id, check=check_secret)
         if secret is not None:
             QGuiApplication.clipboard().setText(secret.reveal())
             self.copy_secret.setText(tr("Copied"))
-
-    def _choose_name(self, replaces: bool) -> None:
-        self.worker.setText(self._taken if replaces else self._other)
-        self.show_plan()
 
 
 class WorkerRemovalDialog(AccountDialog):
@@ -361,16 +319,17 @@ class WorkerRemovalDialog(AccountDialog):
 
     def __init__(self, page: "ConnectionPage", record: SavedConnection) -> None:
         self._record = record
-        self.keep_bucket = CheckBox(tr("Keep the bucket with the stored answers"))
+        billed = tr("R2 goes on billing what is in it, beyond 10 GB.")
+        keeping = TickRow(Row("keep_bucket", tr("Keep the bucket with the stored answers"), help=billed))
+        self.keep_bucket = keeping.field
         words = tr("Remove the connection “{name}” and its secret from this computer, too")
         self.forget = CheckBox(words.format(name=title_words(record.name)))
         about = tr(
             "The Worker, its Workflow and its bucket are deleted from your account; nothing else is. Collect first:"
             " jobs that are under way there cannot be collected through it any more."
         )
-        options = _with_note(self.keep_bucket, tr("R2 goes on billing what is in it, beyond 10 GB.")), self.forget
         start = DangerButton(tr("Remove from my account"), "trash-2")
-        super().__init__(page, start, about, *options)
+        super().__init__(page, start, about, keeping, self.forget)
         try:
             self.worker.setText(account.names_at(record.url).worker)
         except UsageError:  # a domain of the user's own

@@ -18,12 +18,10 @@ from cfbatch_gui.core.inputs.input_values import (
     Layout,
     Mapping,
     Role,
-    Shape,
     Source,
     Split,
 )
 from cfbatch_gui.core.inputs.layouts import describe, describe_layout, read_template, with_layout
-from cfbatch_gui.core.inputs.readers.formats import format_of, visible
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile, readings
@@ -53,6 +51,7 @@ from cfbatch_gui.ui.widgets import (
     restyle,
     row,
 )
+from cfbatch_gui.words import inputs
 from cfbatch_gui.words.figures import number, one_line, plural
 from cfbatch_gui.words.languages import said, tr
 
@@ -264,11 +263,11 @@ class FilePart(QWidget):
         self.remove = LinkButton(on_click=drafts.remove_second)
         self.more = LinkButton(self.tr("Show more rows"), on_click=partial(drafts.show_more, at))
         self._words: dict[LinkButton, Callable[[Source], str]] = {  # "" where there is nothing to change
-            self.encoding: encoding_words,
-            self.separator: separator_words,
-            self.header: header_words,
-            self.sheet: sheet_words,
-            self.hidden: hidden_words,
+            self.encoding: inputs.encoding_words,
+            self.separator: inputs.separator_words,
+            self.header: inputs.header_words,
+            self.sheet: inputs.sheet_words,
+            self.hidden: inputs.hidden_words,
             self.remove: lambda _: self.tr("Remove") if is_second else "",
         }
         # Each with the dot before it.
@@ -287,7 +286,7 @@ class FilePart(QWidget):
         source = self._source = file.source
         columns = plural(len(source.columns), "{n} column", "{n} columns")
         counted = plural(rows, "{n} row", "{n} rows")
-        known = ("" if rows < 0 else counted, columns, format_words(source))
+        known = ("" if rows < 0 else counted, columns, inputs.format_words(source))
         self.name.setText(source.path.name)
         self.name.updateGeometry()
         self.facts.setText(" · ".join(filter(None, known)))
@@ -333,7 +332,7 @@ class FilePart(QWidget):
         now = source.separator
         odd = source.likely_separator or now
         for sign, title in (
-            *([(odd, visible(odd))] if odd and odd not in ",;\t| " else []),
+            *([(odd, inputs.visible(odd))] if odd and odd not in ",;\t| " else []),
             (",", self.tr("Comma  ,")),
             (";", self.tr("Semicolon  ;")),
             ("\t", self.tr("Tab")),
@@ -545,49 +544,6 @@ def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
         return (Role.QUERY, *common)
     own = (Role.QUERY_ID,) if mapping.layout is Layout.LONG else ()
     return (Role.QUERY, Role.CONTEXT, *own, *common)
-
-
-_LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
-
-
-def separator_words(source: Source) -> str:
-    """The link's text to change the separator; "" where that cannot be changed."""
-    if source.format == FileFormat.DELIMITED:
-        if source.separator == "\t":
-            return tr("separated by tabs")
-        if source.separator == " ":
-            return tr("separated by spaces")
-        return tr("separated by {sign}").format(sign=visible(source.separator))
-    return said(format_of(source).short) if source.format in _LINKED else ""
-
-
-def format_words(source: Source) -> str:
-    return "" if source.format in _LINKED else said(format_of(source).short)
-
-
-def encoding_words(source: Source) -> str:
-    pattern = tr("{encoding}, our guess") if source.is_encoding_guessed else "{encoding}"
-    return pattern.format(encoding=shown_name(source.encoding)) if source.encoding else ""
-
-
-def header_words(source: Source) -> str:
-    is_table = source.format in (FileFormat.DELIMITED, FileFormat.LINES) or source.shape is Shape.ARRAYS
-    if not (is_table or source.sheets):
-        return ""
-    if not source.is_header_sure:
-        return tr("first row looks like a header") if source.has_header else tr("first row looks like data")
-    return tr("first row is a header") if source.has_header else tr("no header row")
-
-
-def sheet_words(source: Source) -> str:
-    name = one_line(source.sheet, 40).replace("&", "&&")
-    return tr("sheet “{name}”").format(name=name) if len(source.sheets) > 1 else ""
-
-
-def hidden_words(source: Source) -> str:
-    if source.leaves_hidden:
-        return plural(source.hidden, "without {n} hidden row", "without {n} hidden rows")
-    return plural(source.hidden, "with {n} hidden row", "with {n} hidden rows") if source.hidden else ""
 
 
 def kind_words(kind: Kind) -> str:

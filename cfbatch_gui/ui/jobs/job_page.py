@@ -1,8 +1,8 @@
 """The page of a sent job: its header, progress, results and details, and copying the job as code."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from functools import partial
+from collections.abc import Callable, Coroutine
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker
@@ -12,12 +12,11 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_progress, wants_account
+from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState, account_progress, wants_account
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten
+from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten, can_be_judged
 from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
@@ -29,6 +28,7 @@ from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:
+    from cfbatch_gui.core.results.exports.base import ExportOptions
     from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
 
@@ -37,16 +37,18 @@ PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overvi
 VECTORS, DETAILS = "vectors", "details"
 SEARCH, MAP, GROUPS, DUPLICATES = "search", "map", "groups", "duplicates"
 VECTORIZE = "vectorize"
+RESULTS = (RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
 
 
 class JobPage(QWidget):
-    """`results` are the views of results by the keys of their tabs, in their order."""
+    """`make_result` makes the view of results for the key of a tab, once `imports` is done."""
 
     def __init__(
         self,
         program: Program,
         notices: Notices,
-        results: Mapping[str, ResultView],
+        make_result: Callable[[str], ResultView],
+        imports: asyncio.Future[None],
         actions: JobActions,
     ) -> None:
         super().__init__()
@@ -55,7 +57,8 @@ class JobPage(QWidget):
         self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id
         self._planned: dict[str, Planned] = {}
         self.tasks = Tasks(self, notices.show_error)
-        self.results, self._actions = results, actions
+        self._make_result, self._imports, self._actions = make_result, imports, actions
+        self._views: dict[str, ResultView] = {}  # by the keys of their tabs
         self.details = DetailsView(program)
         self._make_header()
         self._make_tabs()
@@ -63,7 +66,7 @@ class JobPage(QWidget):
         content.addWidget(Roomy(self._stack), 1)
         self.setLayout(content)
 
-    @made_once
+    @cached_property
     def progress(self) -> "ProgressView":
         from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
@@ -85,8 +88,19 @@ class JobPage(QWidget):
             self.tabs.choose(QUALITY)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        key = self.tabs.current()
-        return self.results[key].row_choices() if key in self.results else ()
+        view = self._views.get(self.tabs.current())
+        return view.row_choices() if view is not None else ()
+
+    def limits(self) -> "ExportOptions | None":
+        """What the ranking is limited to; None before it was first shown."""
+        return self.view(RANKING).limits() if RANKING in self._views else None
+
+    def view(self, key: str) -> Any:
+        """The view of results in a tab."""
+        if key not in self._views:
+            self._views[key] = view = self._make_result(key)
+            self._add_page(key, view)
+        return self._views[key]
 
     def job(self) -> Job | None:
         """The job that is shown, None before the first."""
@@ -225,7 +239,8 @@ class JobPage(QWidget):
 
     def _make_tabs(self) -> None:
         self.tabs = Tabs()
-        self._stack = QStackedWidget()
+        self._stack, self._waiting = QStackedWidget(), QWidget()
+        self._stack.addWidget(self._waiting)
         self._titles = {
             PROGRESS: tr("Progress"),
             RANKING: tr("Ranking"),
@@ -239,24 +254,25 @@ class JobPage(QWidget):
             VECTORIZE: tr("Vectorize"),
             DETAILS: tr("Details"),
         }
-        for key in (PROGRESS, *self.results, DETAILS):
-            self.tabs.add(key, self._titles[key])
-        for key, view in self.results.items():
-            self._add_page(key, view)
+        for key, title in self._titles.items():
+            self.tabs.add(key, title)
         self.tabs.chosen.connect(self._tab_chosen)
 
     def _show_tabs(self, job: Job, *, is_other: bool) -> None:
         blocker = QSignalBlocker(self.tabs)  # this is not the user's choice
         results = self._results_tab()
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
-        for key, view in self.results.items():
+        has_something = {
+            QUALITY: can_be_judged(job),
+            VECTORIZE: job.state in FORGETTABLE and self._has_account(),
+        }
+        for key in RESULTS:
             of_kind = (key in (RANKING, QUALITY, OVERVIEW)) == (results == RANKING)
-            self.tabs.set_shown(key, of_kind and (view.has_something(job) or key == wanted))
+            self.tabs.set_shown(key, of_kind and (has_something.get(key, True) or key == wanted))
         self.tabs.set_shown(DETAILS, self._program.settings.for_developers or wanted == DETAILS)
         so_far = not is_over(job)
         self.tabs.set_title(RANKING, tr("Ranking so far") if so_far else tr("Ranking"))
-        if OVERVIEW in self.results:
-            self.tabs.set_title(OVERVIEW, tr("Overview so far") if so_far else tr("Overview"))
+        self.tabs.set_title(OVERVIEW, tr("Overview so far") if so_far else tr("Overview"))
         self.tabs.set_title(VECTORS, tr("Vectors so far") if so_far else tr("Vectors"))
         if is_other or job.id not in self._chosen:
             self.tabs.choose(wanted)
@@ -276,9 +292,13 @@ class JobPage(QWidget):
             return
         key = self.tabs.current()
         page: QWidget
-        if key in self.results:
-            page = self.results[key]
-            self.results[key].show_job(job)
+        if key in RESULTS and not self._imports.done():
+            self._stack.setCurrentWidget(self._waiting)
+            self._imports.add_done_callback(lambda done: None if done.cancelled() else self._show_current())
+            return
+        if key in RESULTS:
+            page = self.view(key)
+            self.view(key).show_job(job)
         elif key == DETAILS:
             page = self.details
             self.details.show_job(job, self._planned_of(job))
@@ -307,6 +327,10 @@ class JobPage(QWidget):
         if self._job is not None and self._job.id == job_id:
             self._show_header(self._job)
             self._show_current()
+
+    def _has_account(self) -> bool:
+        """Whether a connection leads to an account, without which there is no Vectorize."""
+        return any(each.account_id and each.kind != "worker" for each in self._program.address_book.saved())
 
     def _with_job(self, do: Callable[[str], object]) -> None:
         if self._job is not None:

@@ -309,7 +309,6 @@ class VectorizePage(ResultsPage[JobVectors]):
         super().begin(job)
 
     async def read(self, job: Job) -> JobVectors:
-        await self.program.prepare("vectorize")
         return await asyncio.to_thread(read_job, self.program, job)
 
     async def show_read(self, job: Job, known: JobVectors) -> None:

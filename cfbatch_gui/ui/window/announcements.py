@@ -14,7 +14,6 @@ from cfbatch_gui.core.jobs.states import STOPPED, Job, JobState, account_progres
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.job_actions import AT_WORK
 from cfbatch_gui.ui.notices import announce
-from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.window.main_window import DESKTOP_ID, MainWindow, keep_token
 from cfbatch_gui.words.states import state_words
 
@@ -37,7 +36,6 @@ class NotificationBus:
 
     async def serve(self) -> None:
         """Until cancelled. Raises whatever says that there is no server, or none any more."""
-        await imported("jeepney.io.asyncio")
         from jeepney import MatchRule, message_bus
         from jeepney.io.asyncio import DBusRouter, Proxy, open_dbus_connection
         from jeepney.wrappers import unwrap_msg

@@ -95,7 +95,7 @@ class Menus(QObject):
         self._show_for_developers()
 
     def show_export(self, job_id: str) -> None:
-        self._workspace.begin_with("export", partial(self._export, job_id), "cfbatch_gui.ui.results.export_dialog")
+        self._workspace.when_ready("export", partial(self._export, job_id))
 
     def _export(self, job_id: str) -> None:
         from cfbatch_gui.ui.results.export_dialog import ExportDialog
@@ -105,7 +105,7 @@ class Menus(QObject):
             self._program,
             workspace.notices,
             job,
-            limits=workspace.results.limits(),
+            limits=workspace.job_page.limits(),
             choices=workspace.job_page.row_choices() if workspace.is_shown("job_page") else (),
             parent=self._window,
         )
@@ -127,7 +127,7 @@ class Menus(QObject):
                 getattr(dialog, signal).connect(receiver)
             dialog.open()
 
-        self._workspace.begin_with(name, show, _ELSEWHERE, parts=["elsewhere"])
+        self._workspace.when_ready(name, show)
 
     def show_about(self) -> None:
         AboutDialog(self._program, self._window).open()

@@ -15,7 +15,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -36,7 +35,6 @@ from cfbatch_gui.words.languages import tr
 if TYPE_CHECKING:
     from cfbatch_gui.ui.window.workspace import Workspace
 
-_PAGE = "cfbatch_gui.ui.inputs.draft_page"
 MOST_AT_ONCE = 20  # files; more are hardly meant to be a job each
 
 
@@ -75,7 +73,7 @@ class NewJobs:
 
     async def begin(self, *files: Path) -> asyncio.Future[None] | None:
         """Show a draft and open the files in it; the result is done when they are recognised, None without files."""
-        await self._prepare()
+        await self._workspace.ready()
         from cfbatch_gui.ui.inputs.drafts import new_job_name
 
         job = self._empty_draft()
@@ -104,7 +102,7 @@ class NewJobs:
 
     async def _begin_pasted(self) -> None:
         """A token goes to the settings instead: it must not be written to a job's files. Raises InputError."""
-        await self._prepare()
+        await self._workspace.ready()
         from cfbatch_gui.core.workers_ai.api_tokens import read_pasted
         from cfbatch_gui.ui.inputs.draft_actions import NOTHING_TO_PASTE, clipboard_content
 
@@ -120,7 +118,7 @@ class NewJobs:
             self._workspace.draft_page.drafts.take_text(pasted)
 
     async def _choose_file(self) -> None:
-        await self._prepare()
+        await self._workspace.ready()
         path = await dialogs.open_file(
             self._window,
             tr("Open a file"),
@@ -129,10 +127,6 @@ class NewJobs:
         )
         if path is not None:
             self.start(path)
-
-    async def _prepare(self) -> None:
-        await imported(_PAGE)
-        await self._program.prepare("drafts", "connections")
 
     def _empty_draft(self) -> Job | None:
         from cfbatch_gui.ui.inputs.drafts import new_job_name

@@ -1,22 +1,21 @@
-"""The connection in use; the pages and the views of results, made when they are first shown."""
+"""The connection in use, what is imported once the window is painted, and the views of results."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
-from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.made_once import is_made
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET
 from cfbatch_gui.ui.help import Topic
-from cfbatch_gui.ui.job_actions import can_be_judged
 from cfbatch_gui.ui.jobs.library import ConnectionState
-from cfbatch_gui.ui.result_view import LateView
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.words.languages import said
 
 _SCARCE = 200  # the number of calls left in 5 minutes is shown when it is below this
@@ -92,7 +91,7 @@ class ConnectionInUse(QObject):
         if not used.is_ready:
             return used.title, said(used.sentence), "refused"
         workspace = self._workspace
-        if is_made(workspace, "connection_page") and workspace.connection_page.has_failed():
+        if "connection_page" in vars(workspace) and workspace.connection_page.has_failed():
             return used.title, self.tr("its last test failed"), "refused"
         left = book.budget(chosen).left
         words = self.tr("{left} of {all} calls left in 5 minutes").format(left=left, all=CALL_BUDGET)
@@ -102,77 +101,63 @@ class ConnectionInUse(QObject):
         await self._show()
         self.has_changed.emit()
         paused = [job.id for job in self._program.ledger.jobs() if job.state is JobState.PAUSED]
-        if paused:
-            await self._program.prepare("runner")
+        await self._workspace.ready()
         for job_id in paused:
             if isinstance(self._program.runner.pause_error(job_id), ConnectionProblem):
                 await self._program.runner.carry_on(job_id)
 
 
 if TYPE_CHECKING:
-    from cfbatch_gui.core.results.exports.base import ExportOptions
-    from cfbatch_gui.ui.results.ranking_view import RankingView
     from cfbatch_gui.ui.window.workspace import Workspace
 
 
-class ResultViews:
-    """The views in the page of a job; none is made before the window is painted."""
+def import_pages(program: Program) -> None:
+    """Import all pages and make what they use; in a thread after the first painting, so that no click waits for it."""
+    from cfbatch_gui.ui import settings  # noqa: F401
+    from cfbatch_gui.ui.connections import connection_page  # noqa: F401
+    from cfbatch_gui.ui.evaluation import comparison_page, judge_page  # noqa: F401
+    from cfbatch_gui.ui.inputs import draft_page  # noqa: F401
+    from cfbatch_gui.ui.jobs import details_view, elsewhere, job_page, progress_view  # noqa: F401
+    from cfbatch_gui.ui.results import export_dialog, map_view, quality_view, vectorize_page, vectors_view  # noqa: F401
 
-    def __init__(self, workspace: "Workspace") -> None:
-        self._workspace, program, notices = workspace, workspace.program, workspace.notices
-
-        def late(module: str, name: str, has_something: Callable[[Job], bool] = lambda job: True) -> LateView[Any]:
-            def make(imported_module: Any) -> Any:
-                view = getattr(imported_module, name)(program, notices)
-                receivers = {
-                    "rows_wanted": self._show_rows,
-                    "similar_wanted": self._show_similar,
-                    "score_help_wanted": partial(workspace.menus.show_help, Topic.SCORES),
-                    "quality_help_wanted": partial(workspace.menus.show_help, Topic.QUALITY),
-                    "judge_wanted": workspace.judge,
-                    "export_wanted": workspace.export,
-                }
-                for signal, receiver in receivers.items():
-                    if hasattr(view, signal):
-                        getattr(view, signal).connect(receiver)
-                return view
-
-            module = f"cfbatch_gui.ui.{module}"
-            painted = workspace.window.painted
-            return LateView(module, make, notices.show_error, may_begin=painted, has_something=has_something)
-
-        # By the key of its tab, in the order of the tabs.
-        self.pages: dict[str, LateView[Any]] = {
-            "ranking": late("results.ranking_view", "RankingView"),
-            "quality": late("results.quality_view", "QualityView", can_be_judged),
-            "overview": late("results.ranking_view", "OverviewView"),
-            "vectors": late("results.vectors_view", "VectorsView"),
-            "search": late("results.vectors_view", "SearchView"),
-            "map": late("results.map_view", "MapView"),
-            "groups": late("results.vectors_view", "ClustersView"),
-            "duplicates": late("results.vectors_view", "DuplicatesView"),
-            "vectorize": late(
-                "results.vectorize_page",
-                "VectorizePage",
-                lambda job: job.state in FORGETTABLE and _has_account(program),
-            ),
-        }
-
-    def limits(self) -> "ExportOptions | None":
-        """What the ranking is limited to; None before it was first shown."""
-        view: RankingView | None = self.pages["ranking"].made()
-        return view.limits() if view is not None else None
-
-    def _show_rows(self, job: Job, items: tuple[int, ...], name: str) -> None:
-        self._workspace.job_page.tabs.choose("vectors")
-        self.pages["vectors"].view.show_items(job, items, name)
-
-    def _show_similar(self, item_no: int) -> None:
-        job = self.pages["vectors"].view.job
-        self._workspace.job_page.tabs.choose("search")
-        self.pages["search"].view.show_like(job, item_no)
+    program.make_parts()
 
 
-def _has_account(program: Program) -> bool:
-    """Whether a connection leads to an account, without which there is no Vectorize."""
-    return any(each.account_id and each.kind != "worker" for each in program.address_book.saved())
+def make_result(workspace: "Workspace", key: str) -> ResultView:
+    """A view of results in the page of a job, by the key of its tab."""
+    from cfbatch_gui.ui.results import map_view, quality_view, ranking_view, vectorize_page, vectors_view
+
+    kinds: dict[str, Callable[[Program, Notices], ResultView]] = {
+        "ranking": ranking_view.RankingView,
+        "quality": quality_view.QualityView,
+        "overview": ranking_view.OverviewView,
+        "vectors": vectors_view.VectorsView,
+        "search": vectors_view.SearchView,
+        "map": map_view.MapView,
+        "groups": vectors_view.ClustersView,
+        "duplicates": vectors_view.DuplicatesView,
+        "vectorize": vectorize_page.VectorizePage,
+    }
+
+    def show_rows(job: Job, items: tuple[int, ...], name: str) -> None:
+        workspace.job_page.tabs.choose("vectors")
+        workspace.job_page.view("vectors").show_items(job, items, name)
+
+    def show_similar(item_no: int) -> None:
+        page = workspace.job_page
+        page.tabs.choose("search")
+        page.view("search").show_like(page.view("vectors").job, item_no)
+
+    view = kinds[key](workspace.program, workspace.notices)
+    receivers = {
+        "rows_wanted": show_rows,
+        "similar_wanted": show_similar,
+        "score_help_wanted": partial(workspace.menus.show_help, Topic.SCORES),
+        "quality_help_wanted": partial(workspace.menus.show_help, Topic.QUALITY),
+        "judge_wanted": workspace.judge,
+        "export_wanted": workspace.export,
+    }
+    for signal, receiver in receivers.items():
+        if hasattr(view, signal):
+            getattr(view, signal).connect(receiver)
+    return view

@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt, QTimer
@@ -14,18 +13,16 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_actions import JobActions, can_be_judged
 from cfbatch_gui.ui.memory import memory
-from cfbatch_gui.ui.result_view import imported
 from cfbatch_gui.ui.tasks import Tasks, close_all
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs, WelcomePage
-from cfbatch_gui.ui.window.pages import ConnectionInUse, ResultViews
+from cfbatch_gui.ui.window.pages import ConnectionInUse, import_pages, make_result
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 
@@ -41,11 +38,6 @@ PageT = TypeVar("PageT", bound=QWidget)
 
 _OPEN_JOB = "window/job"  # where the settings remember the job that is open
 _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
-
-# The pages by the modules that are imported for them.
-_JOB, _DRAFT = "cfbatch_gui.ui.jobs.job_page", "cfbatch_gui.ui.inputs.draft_page"
-_COMPARISON = "cfbatch_gui.ui.evaluation.comparison_page"
-_CONNECTIONS, _SETTINGS = "cfbatch_gui.ui.connections.connection_page", "cfbatch_gui.ui.settings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ class Request:
 
 
 class Workspace:
-    """The window for one opened program. A page is made when first needed; its module is imported in a thread."""
+    """The window for one opened program. Its pages are made when they are first needed."""
 
     @styled_once()
     def __init__(self, program: Program, theme: Theme, *, with_draft: bool = False) -> None:
@@ -85,7 +77,8 @@ class Workspace:
         self._is_closing = False
         self._settle = QTimer(window, singleShot=True)
         self._settle.timeout.connect(self.show_jobs)
-        self.results, self.in_use, self.new_jobs = ResultViews(self), ConnectionInUse(self), NewJobs(self)
+        self._imports = self.tasks.start("imports", self._import_pages())
+        self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.menus = Menus(self)
         self.job_actions = window.library.job_actions = JobActions(self)
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
@@ -112,7 +105,7 @@ class Workspace:
             self.open_each(files)
         elif with_example:
             await self.new_jobs.begin_example()
-        await self.window.painted()
+        await self.ready()
         await self._tell_of_data_folder()
         await self.program.resume_all()
 
@@ -137,7 +130,7 @@ class Workspace:
         if job.connection != "practice":
             self.in_use.show()
         accepted = sum(bool(batch.request_id) for batch in job.batches)
-        if accepted > self._accepted.get(job.id, accepted) and is_made(self, "connection_page"):
+        if accepted > self._accepted.get(job.id, accepted) and "connection_page" in vars(self):
             self.connection_page.has_worked(job.connection)
         self._accepted[job.id] = accepted
         if job.state is JobState.PAUSED:
@@ -146,11 +139,11 @@ class Workspace:
 
     # The pages, each with its signals
 
-    @made_once
+    @cached_property
     def welcome_page(self) -> WelcomePage:
         return self._added(WelcomePage(self.new_jobs, self.notices))
 
-    @made_once
+    @cached_property
     def draft_page(self) -> "DraftPage":
         from cfbatch_gui.ui.inputs.draft_page import DraftPage
 
@@ -163,13 +156,15 @@ class Workspace:
         self.in_use.has_changed.connect(page.refresh_connections)
         return page
 
-    @made_once
+    @cached_property
     def job_page(self) -> "JobPage":
         from cfbatch_gui.ui.jobs.job_page import JobPage
 
-        return self._added(JobPage(self.program, self.notices, self.results.pages, self.job_actions))
+        return self._added(
+            JobPage(self.program, self.notices, partial(make_result, self), self._imports, self.job_actions)
+        )
 
-    @made_once
+    @cached_property
     def comparison_page(self) -> "ComparisonPage":
         from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 
@@ -178,7 +173,7 @@ class Workspace:
         page.judge_wanted.connect(lambda job_ids: self.judge(*job_ids))
         return page
 
-    @made_once
+    @cached_property
     def judge_page(self) -> "JudgePage":
         from cfbatch_gui.ui.evaluation.judge_page import JudgePage
 
@@ -186,7 +181,7 @@ class Workspace:
         page.done.connect(self._judged)
         return page
 
-    @made_once
+    @cached_property
     def connection_page(self) -> "ConnectionPage":
         from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 
@@ -197,7 +192,7 @@ class Workspace:
         self.in_use.has_changed.connect(lambda: page.refresh() if page.isVisible() else None)
         return page
 
-    @made_once
+    @cached_property
     def settings_page(self) -> "SettingsPage":
         from cfbatch_gui.ui.settings import SettingsPage
 
@@ -209,7 +204,7 @@ class Workspace:
         page.back_up_link.clicked.connect(self.menus.back_up)
         return page
 
-    @made_once
+    @cached_property
     def traffic_page(self) -> "TrafficPage":
         from cfbatch_gui.ui.settings import TrafficPage
 
@@ -224,38 +219,32 @@ class Workspace:
     # What is shown
 
     def open_job(self, job_id: str) -> None:
-        module = _JOB if self.program.ledger.job(job_id).is_sent else _DRAFT
-        self.begin_with("open", partial(self._open_now, job_id), module)
+        self.when_ready("open", partial(self._open_now, job_id))
 
     def open_if_there(self, job_id: str) -> None:
         if any(job.id == job_id for job in self.program.ledger.jobs()):
             self.open_job(job_id)
 
-    def begin_with(
-        self,
-        name: str,
-        show: Callable[[], object],
-        *modules: str,
-        parts: Sequence[str] = (),
-        steps: Sequence[Callable[[], object]] = (),
-    ) -> None:
-        """Call `show` once these modules and these parts of the program are there: at once, or in a task of this name.
-        What was begun by this name before is left. Each of `steps` has a turn of the loop of its own before.
-        """
+    async def _import_pages(self) -> None:
+        await self.window.painted()
+        await asyncio.to_thread(import_pages, self.program)
 
-        async def prepare_and_show() -> None:
-            await imported(*modules)
-            await self.program.prepare(*parts)
-            for step in steps:
-                step()
-                await asyncio.sleep(0)
+    async def ready(self) -> None:
+        """Wait until all pages are imported."""
+        await asyncio.shield(self._imports)
+
+    def when_ready(self, name: str, show: Callable[[], object]) -> None:
+        """Call `show` as soon as all pages are imported; what was to be shown before by this name is left."""
+
+        async def wait_and_show() -> None:
+            await self.ready()
             show()
 
         self.tasks.cancel(name)
-        if not steps and all(module in sys.modules for module in modules) and is_made(self.program, *parts):
+        if self._imports.done():
             show()
         else:
-            self.tasks.start(name, prepare_and_show())
+            self.tasks.start(name, wait_and_show())
 
     def _open_now(self, job_id: str) -> None:
         job = self.program.ledger.job(job_id)
@@ -272,7 +261,7 @@ class Workspace:
 
     def _open_or_welcome(self, job: Job | None) -> None:
         if job is not None:
-            self.open_job(job.id)
+            self._open_now(job.id)
         else:
             self.show(self.welcome_page)
 
@@ -293,7 +282,7 @@ class Workspace:
         self.menus.export.setEnabled(False)
 
     def is_shown(self, name: str) -> bool:
-        return is_made(self, name) and self.window.pages.currentWidget() is getattr(self, name)
+        return name in vars(self) and self.window.pages.currentWidget() is getattr(self, name)
 
     def show_jobs(self) -> None:
         jobs = self.program.ledger.jobs()
@@ -347,7 +336,7 @@ class Workspace:
         if len(job_ids) == 1:
             self.tasks.start("compare", self._choose(*job_ids))
         else:
-            self.begin_with("open", partial(self._compare, job_ids), _COMPARISON)
+            self.when_ready("open", partial(self._compare, job_ids))
 
     async def _choose(self, job_id: str) -> None:
         from cfbatch_gui.ui.evaluation.comparison_page import ChooseJobsDialog
@@ -382,7 +371,7 @@ class Workspace:
         if any(job.texts_forgotten_at for job in jobs):
             self.notices.show_notice(tr("Texts that were removed cannot be judged."), "attention")
         else:
-            self.begin_with("open", show, "cfbatch_gui.ui.evaluation.judge_page")
+            self.when_ready("open", show)
 
     def judge_shown(self) -> None:
         if self.is_shown("comparison_page"):
@@ -401,7 +390,7 @@ class Workspace:
             self.compare(*left)
         elif left:
             self.open_job(left[0])
-            if is_made(self, "job_page"):
+            if "job_page" in vars(self):
                 self.job_page.show_quality()
 
     # Settings
@@ -424,9 +413,11 @@ class Workspace:
         self._begin_settings(lambda: self.show(self.traffic_page))
 
     def _begin_settings(self, show: Callable[[], object]) -> None:
-        # Made in one turn, the two pages would keep the window from answering for more than a tenth of a second.
-        steps = () if is_made(self, "settings_page") else (lambda: self.connection_page, lambda: self.settings_page)
-        self.begin_with("open", show, _CONNECTIONS, _SETTINGS, parts=["connections"], steps=steps)
+        def make_and_show() -> None:
+            _ = self.connection_page  # in a turn of its own: made in one, the two pages would hold the window too long
+            QTimer.singleShot(0, self.window, show)
+
+        self.when_ready("open", make_and_show)
 
     def choose_scheme(self, name: str) -> None:
         self._theme.set_scheme(Scheme(name))

@@ -11,7 +11,6 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
-from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.messages import message, quoted
 from tests.core.inputs.files import opened, read, wrong_width
@@ -141,7 +140,6 @@ def test_paragraphs_of_several_lines(tmp_path: Path, paragraphs: tuple[str, ...]
     rows, source = read(tmp_path / "texts.txt", wrapped(paragraphs, width))
     assert source.format == FileFormat.PARAGRAPHS
     assert [row.cells[0].replace("\n", " ") for row in rows] == list(paragraphs)
-    assert explain(source) == "Plain text, one text per paragraph, with blank lines between them, in UTF-8."
     assert open_source(source.path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
 
 
@@ -262,7 +260,6 @@ def test_rows_without_bars_and_rules(
         ("", row) for row in rows
     ]
     assert source.notices == notices
-    assert explain(source).startswith("A table drawn with bars and lines")
 
 
 def test_a_long_one_and_what_is_no_row_of_it(tmp_path: Path) -> None:

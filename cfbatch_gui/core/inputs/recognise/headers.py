@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs.input_values import Source
@@ -53,8 +53,7 @@ _MOST_FOR, _MOST_AGAINST = 4.0, 5.0  # from one column
 _KNOWN = 3.0  # a name that the vocabulary has for a role
 _REPEATED_VALUE = -3.0  # the cell is found in the column below
 _TITLE = -4.0  # most cells of the row are empty
-_CONTINUED = 0.3  # a year or another figure that goes on from column to column: "Region, 2021, 2022"
-_LEAST_CONTINUED = 4  # figures with the same step from each to the next
+_FIGURE_ABOVE = 0.3  # a year, or the number of a column: "Region, 2021, 2022"
 _WITHOUT_LETTERS = -2.3
 _BEGUN_WITH_FIGURE = -0.7
 ROWS_FOR_HEADER = 100  # that callers read, of which a few are compared with the first
@@ -65,7 +64,6 @@ _NAMES_WITH = {"a": 200, "Aa": 250, "A": 150, "x": 350, "aAa": 50, "AaAa": 50, "
 _NAMES_WITH_ANOTHER = 10
 _NEW_CODES, _NEW_OTHERS = 0.12, 0.5  # how likely a new shape is below, compared with one shape that was seen once
 _EMPTY_NAMES = {True: 0.2, False: 0.03}  # share of the first and of further columns; R and pandas leave the first empty
-_PLAIN = re.compile(r"\d{1,4}(?:\.\d+)?")
 _YEAR = re.compile(r"(?:1[6-9]|20|21)\d\d")
 
 
@@ -91,9 +89,10 @@ def judge_header(rows: Sequence[Sequence[str]]) -> float:
     filled = sum(map(bool, cells))
     is_title = width > 2 and filled * 2 <= width and filled < width - 1
     evidence = (_TITLE if is_title else 0.0) + (_OF_TABLES if width > 1 else _OF_LISTS)
-    continued = _continued(cells, columns)
+    are_counted = _are_counted(cells) and not any(map(_are_counted, zip(*columns, strict=True)))
     for index, cell in enumerate(cells):
-        evidence += _CONTINUED if index in continued else _of_cell(cell, columns[index], is_first=index == 0)
+        is_named_so = (are_counted and cell.isdecimal()) or _is_year_above(cell, columns[index])
+        evidence += _FIGURE_ABOVE if is_named_so else _of_cell(cell, columns[index], is_first=index == 0)
         if vocabulary.is_known(cell) and cell not in columns[index]:
             evidence += _KNOWN if width > 1 else 2 * _KNOWN  # a list seldom begins with a word that names lists
     return evidence
@@ -140,25 +139,14 @@ def _of_shape(shape: str, shapes: Counter[str], count: int) -> float:
     return unlikely - math.log(min(0.9, (once + new) / (count + new)))
 
 
-def _continued(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
-    """The indices of years, and of figures with one step between them, that are none in the rows below."""
-    figures = [index for index, cell in enumerate(cells) if _PLAIN.fullmatch(cell)]
-    below = [[columns[index][row] for index in figures] for row in range(len(columns[0]))]
-    if _are_continued([cells[index] for index in figures]) and not any(map(_are_continued, below)):
-        return set(figures)
-    return {
-        index
-        for index in figures
-        if _YEAR.fullmatch(cells[index])
-        and sum(map(bool, map(_YEAR.fullmatch, columns[index]))) * 2 < len(columns[index])
-    }
+def _is_year_above(cell: str, column: Sequence[str]) -> bool:
+    """Whether it is a year, and most of what is below are none."""
+    return bool(_YEAR.fullmatch(cell)) and sum(map(bool, map(_YEAR.fullmatch, column))) * 2 < len(column)
 
 
-def _are_continued(cells: Sequence[str]) -> bool:
-    if len(cells) < _LEAST_CONTINUED or not all(map(_PLAIN.fullmatch, cells)):
-        return False
-    steps = {round(float(other) - float(one), 6) for one, other in pairwise(cells)}
-    return len(steps) == 1 and steps != {0}
+def _are_counted(cells: Sequence[str]) -> bool:
+    figures = [int(cell) for cell in cells if cell.isdecimal()]
+    return len(figures) > 3 and figures == list(range(figures[0], figures[0] + len(figures)))
 
 
 def _within(value: float, least: float, most: float) -> float:
