@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from benchmarks.limits import Figures, best_of
 from benchmarks.ranking_page import make_job
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.judge_page import JudgePage
@@ -45,8 +45,8 @@ def main(figures: Figures) -> None:
 
 def _open_book(figures: Figures, root: Path) -> None:
     path, plain = root / "book.db", root / "plain.db"
-    with closing(Book.create(path, "many")) as book:
-        book.add(
+    with closing(Shelf(path)) as shelf:
+        shelf.book_or_new().add(
             [
                 Judgement(
                     Subject("", f"query {number // 100}"),
@@ -63,7 +63,8 @@ def _open_book(figures: Figures, root: Path) -> None:
         database.commit()
 
     def ours() -> None:
-        Book(path).close()
+        with closing(Shelf(path)) as shelf:
+            shelf.book()
 
     def theirs() -> None:
         with closing(sqlite3.connect(plain)) as database:

@@ -28,6 +28,7 @@ GATEWAY_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/ai-gateway"
 _SOME_ACCOUNT = "0" * 32  # a stand-in while only the form of another field is checked
 
 Kind = Literal["cloudflare", "worker", "gateway"]
+KINDS: tuple[Kind, ...] = ("cloudflare", "worker", "gateway")
 Form = Literal["line", "secret", "tick", "days"]
 
 

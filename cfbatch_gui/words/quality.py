@@ -9,7 +9,7 @@ from cfbatch_gui.core.evaluation.significance import LEAST_QUERIES, TOLD_APART, 
 from cfbatch_gui.core.judgements.files import Imported
 from cfbatch_gui.core.judgements.session import Agreement
 from cfbatch_gui.core.results.labels import UnusableLabels
-from cfbatch_gui.words.figures import local_signs, number, one_line, percent, plural, score_text, worded
+from cfbatch_gui.words.figures import number, one_line, percent, plural, score_text, worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import is_practice, short_model
 
@@ -116,8 +116,6 @@ def remarks(evaluation: Evaluation) -> Iterator[str]:
     runs, book = evaluation.runs, evaluation.book
     if evaluation.measures_nothing:
         yield tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
-    if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
-        yield tr("A range is what a figure may be, as texts of other grades have equal scores.")
     counts = {
         tr("Queries without judgements, left out: {n}."): evaluation.left_out,
         tr("Judged queries without an answer, each of which counts 0: {n}."): sum(run.without_answer for run in runs),
@@ -146,7 +144,7 @@ def measure_rows(measures: Sequence[RunMeasures], k: int) -> list[tuple[str, ...
     rows = [
         (
             measure_name(name),
-            *(local_signs(run.means[name].text()) for run in measures),
+            *(score_text(run.means[name]) for run in measures),
             measure_meaning(name, k),
         )
         for name in measures[0].means
@@ -248,7 +246,7 @@ def comparison_remarks(compared: Compared) -> str:
         ]
     else:
         source = source_words(evaluation, compared.book)
-        defined = tr("Measures are means over the judged queries, as trec_eval defines them.")
+        defined = tr("Measures are means over the judged queries, as trec_eval defines them; equal scores go by id.")
         words = [source, defined, *remarks(evaluation)]
     words += [
         worded("Job {job}: {sentence}", job=letter(index), sentence=said(run.unusable.sentence))

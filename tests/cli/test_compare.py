@@ -91,7 +91,7 @@ def test_show_measures_a_job_by_its_labels(run: Run) -> None:
     quality = json.loads(out)["quality"]
     measured, (of_run,) = quality["evaluation"], quality["evaluation"]["runs"]
     assert (len(measured["queries"]), measured["relevant"], quality["labels_left_out"]) == (3, 3, None)
-    assert (of_run["means"]["RR"]["value"], of_run["best_rank"]) == (1.0, [1, 1, 1])
+    assert (of_run["means"]["RR"], of_run["best_rank"]) == (1.0, [1, 1, 1])
 
 
 def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Paths) -> None:

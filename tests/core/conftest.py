@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import Book, Shelf
 
 
 @pytest.fixture
@@ -23,5 +23,5 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[Book]:
-    with closing(Book.create(tmp_path / "judgements" / "book.db", "b")) as opened:
-        yield opened
+    with closing(Shelf(tmp_path / "judgements.db")) as shelf:
+        yield shelf.book_or_new("b")

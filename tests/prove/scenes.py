@@ -8,7 +8,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.judgements.book import Book, newest
+from cfbatch_gui.core.judgements.book import Shelf, newest
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Subject
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -279,7 +279,8 @@ def judge(bench: Bench, kills: int) -> None:
 
 def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Finding]]:
     path = bench.new_root() / "book.db"
-    Book.create(path, "killed").close()
+    with closing(Shelf(path)) as shelf:
+        shelf.book_or_new()
     rng, grades = random.Random(bench.seed), Grades()
     for _ in range(rounds):
         texts = [f"text {number}" for number in rng.sample(range(10 * JUDGED), JUDGED)]
@@ -294,9 +295,9 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
             saved = len(said.read())
         after = _grades_after(texts, keys, grades)
         found: list[Finding] = []
-        book = Book(path)  # which raises an error if it is damaged
-        grades = {each.document.text: each.grade for each in newest(book.judgements())}
-        book.close()
+        with closing(Shelf(path)) as shelf:
+            judgements = shelf.book().judgements()  # which raises an error if it is damaged
+            grades = {each.document.text: each.grade for each in newest(judgements)}
         if grades not in after[saved : saved + 2]:  # the key that was being saved may have been saved
             found.append(Finding(Breach.LOST, f"judgements are not those after key {saved}"))
         yield found
@@ -305,7 +306,7 @@ def _judging(bench: Bench, prepare: Prepare, rounds: int) -> Iterator[list[Findi
 def _press(path: Path, texts: Sequence[str], keys: Sequence[Key], writing: int) -> int:
     """Judge, and say after each key that it is saved."""
     pairs = [Shown(Subject("q", "a query"), Subject("", text)) for text in texts]
-    session = Session(Book(path), pairs, judge="me", clock=time.time)
+    session = Session(Shelf(path).book(), pairs, judge="me", clock=time.time)
     os.write(writing, b".")
     for key in keys:
         if key == UNDO:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
@@ -333,10 +333,8 @@ class Judging:
 
     def grades(self) -> dict[str, int]:
         """What another program would read in the book now."""
-        book = self.program.judgements.find()
-        assert book is not None
-        with closing(Book(book.path, read_only=True)) as read:
-            return {each.document.text: each.grade or 0 for each in read.verdicts()}
+        with closing(Shelf(self.program.paths.judgements, read_only=True)) as shelf:
+            return {each.document.text: each.grade or 0 for each in shelf.book().verdicts()}
 
 
 @pytest.fixture

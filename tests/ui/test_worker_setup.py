@@ -100,7 +100,9 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     await desk.close(dialog)
 
     (card,) = desk.page.cards
-    assert card.title() == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    assert (
+        card.record.name == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    )
     assert card.rows["paid_plan"].field.isChecked() and card.lines["secret"].remove.isVisible() and not card.has_news()
 
 
@@ -180,7 +182,7 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert shows(taking.afterwards.text(), "n_stored_objects_were_deleted")
     assert desk.account.state == ({}, {}, {}) and taking.token.text() == ""
     await desk.close(taking)
-    assert [card.title() for card in desk.page.cards] == ["My Worker"]
+    assert [card.record.name for card in desk.page.cards] == ["My Worker"]
 
     again = desk.remove()
     again.forget.setChecked(True)

@@ -29,11 +29,10 @@ from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.results import score_table
 from cfbatch_gui.core.results.labels import NO_LABEL
-from cfbatch_gui.core.results.numbers import distinct, score_text
+from cfbatch_gui.core.results.numbers import distinct
 
 Numbers = NDArray[np.int64]
 ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon
-NOTICED = 0.005  # a mean that the order of equal scores moves by more than this is shown as a range
 _Row = tuple[int, int, int]  # a document, its query index, and a grade
 _Key = tuple[int, bool, int]  # a query index, whether it is a text, and the hash of that or of an id
 _Queries = dict[tuple[bool, int], set[int]]  # by whether it is a text, and the hash of that or of an id
@@ -184,35 +183,15 @@ def _documents_by_key(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """Over the judged queries; without scores 0. `lowest` and `highest` are those of other orders of ties."""
-
-    value: float
-    lowest: float
-    highest: float
-
-    @property
-    def depends_on_ties(self) -> bool:
-        """Whether the order of equal scores moves it by more than NOTICED."""
-        return self.highest - self.lowest > NOTICED
-
-    def text(self) -> str:
-        """The mean, or the range that equal scores leave open: "0.4939", "0.4700–0.5100"."""
-        if self.depends_on_ties:
-            return f"{score_text(self.lowest)}–{score_text(self.highest)}"
-        return score_text(self.value)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RunMeasures:
-    """The measures of one run; arrays are in the order of the evaluation's queries.
+    """The measures of one run; arrays are in the order of the evaluation's queries, means are over these.
 
     `judged_top` of the `top` first documents are judged; `best_pair` is NOT_THERE and ranks are 0 where nothing
     relevant has a score. `repeated` counts pairs whose document stands above them.
     """
 
-    means: dict[str, Mean]
+    means: dict[str, float]
     values: dict[str, NDArray[np.float64]]
     judged_top: Numbers
     top: Numbers
@@ -292,23 +271,20 @@ def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocument
     """The measures of all judged queries, by the documents that one run has scored, in its order, each once."""
     wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
     pairs = ranked_documents(run, joined, numbers, wanted)
-    grades, scores, query = judged.grade_of[numbers[pairs]], run.table.scores[pairs], joined.query_of[pairs]
+    grades, query = judged.grade_of[numbers[pairs]], joined.query_of[pairs]
     both = (judged.queries, judged.queries + 1)  # where those of a query begin, and where they end
     starts, ends = (np.searchsorted(query, each) for each in both)
     firsts, lasts = (np.searchsorted(judged.query, each) for each in both)
     count, metrics = len(judged.queries), usual_metrics(k)
-    values, lowest, highest = ({name: np.zeros(count) for name in metrics} for _ in range(3))
+    values = {name: np.zeros(count) for name in metrics}
     judged_top, top, best_pair, best_rank, first_relevant = (np.zeros(count, dtype=np.int64) for _ in range(5))
     best_pair[:] = NOT_THERE
     has_contrast = False
     for index in range(count):
         part = slice(starts[index], ends[index])
         found, ideal = grades[part], judged.grade[firsts[index] : lasts[index]]
-        worst, best = _extremes(found, scores[part])
         for name, metric in metrics.items():
-            value = values[name][index] = metric(found, ideal)
-            lowest[name][index] = value if worst is found else metric(worst, ideal)
-            highest[name][index] = value if best is found else metric(best, ideal)
+            values[name][index] = metric(found, ideal)
         judged_top[index], top[index] = (found[:k] != NO_LABEL).sum(), len(found[:k])
         relevant = np.flatnonzero(found > 0)
         has_contrast |= bool(len(found)) and int(np.maximum(found, 0).min()) < int(found.max())
@@ -316,22 +292,13 @@ def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocument
             at = int(np.argmax(found))
             best_pair[index], best_rank[index] = pairs[part][at], at + 1
             first_relevant[index] = relevant[0] + 1
-    means = {name: Mean(*(float(each[name].mean()) for each in (values, lowest, highest))) for name in values}
     return RunMeasures(
-        *(means, values, judged_top, top, best_pair, best_rank, first_relevant),
+        {name: float(of_queries.mean()) for name, of_queries in values.items()},
+        *(values, judged_top, top, best_pair, best_rank, first_relevant),
         without_answer=int((starts == ends).sum()),
         repeated=int(wanted.sum()) - len(pairs),
         has_contrast=has_contrast,
     )
-
-
-def _extremes(grades: Numbers, scores: NDArray[np.float64]) -> tuple[Numbers, Numbers]:
-    """The grades if equal scores stood by rising and by falling grade; `grades` itself if that changes nothing."""
-    tied = scores[1:] == scores[:-1]
-    if not (tied & (grades[1:] != grades[:-1])).any():
-        return grades, grades
-    run = np.concatenate(([0], np.cumsum(~tied)))
-    return grades[np.lexsort((grades, run))], grades[np.lexsort((-grades, run))]
 
 
 SECOND_SHARE = 0.2  # of what another judge has judged

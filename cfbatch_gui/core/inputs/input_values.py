@@ -51,7 +51,6 @@ class Shape(StrEnum):
     ARRAYS = "arrays"  # no objects but lists of cells
     REQUESTS = "requests"  # what the Batch API takes
     BATCH = "batch"  # another service's: {"custom_id", "body": {"input"}}, {"key", "request": {"content"}}
-    BULK = "bulk"  # a search engine's: {"index": {"_id"}} before each record
 
 
 class Role(StrEnum):
@@ -150,8 +149,7 @@ class Source:
     """A file as it was recognised.
 
     `columns` are unique, in file order; the table goes from `first_line` (from 1) to before byte `end` (0: the file's
-    end). From `marked` columns our own apostrophes are removed. Unless `is_encoding_sure`, reading may raise
-    EncodingUnknown.
+    end). Unless `is_encoding_sure`, reading may raise EncodingUnknown.
     """
 
     path: Path
@@ -169,7 +167,6 @@ class Source:
     quoting: Quoting = Quoting.DOUBLED
     habits: RowHabits = RowHabits()
     shape: Shape = Shape.PLAIN
-    marked: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     is_encoding_sure: bool = True
     is_encoding_guessed: bool = False

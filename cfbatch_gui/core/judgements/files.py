@@ -22,25 +22,17 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Book, newest, problem_of
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
 from cfbatch_gui.core.messages import comma_list, message
-from cfbatch_gui.core.results.exports.csv_tables import FORMULA
+from cfbatch_gui.core.results.exports.base import Cell
+from cfbatch_gui.core.results.exports.csv_tables import FORMULA, Dialect
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings import RetrievalIds, percent_encoded
 from cfbatch_gui.core.system.files import write_atomically
 
-TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note", "marked")
+TEXT_COLUMNS = ("query", "text", "grade", "judge", "time", "query_id", "text_id", "note")
 BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 QUEPID_COLUMNS = ("query", "docid", "rating")
-# Signs that end an id where lines are split at white space, as UTF-8 in hexadecimal. A percent sign stands for itself
-# unless one of these follows, so that ids of other programs come and go as they are.
-_UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"]""")
-_CODES = "|".join(
-    "%".join(f"{byte:02X}" for byte in sign.encode())
-    for sign in map(chr, (*range(0x100), 0x1680, *range(0x2000, 0x2060), 0x3000, 0xFEFF))
-    if _UNSAFE.match(sign)
-)
-_ESCAPED = re.compile(f"%(?=(?:25)*(?:{_CODES}))")
-_ESCAPES = re.compile(f"%25(?=(?:25)*(?:{_CODES}))|%({_CODES})")
-MARK = "'"
+_UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"]""")  # what ends an id where lines are split at white space
+_MARKED = re.compile(f"'{FORMULA.pattern}")
 
 
 class Form(StrEnum):
@@ -58,16 +50,11 @@ class Form(StrEnum):
 
 
 def made_id(subject: Subject, prefix: str) -> str:
-    """The id of a subject in a file, percent-encoded; of a text without one the prefix and its digest."""
+    """The id of a subject in a file, without white space; of a text without one the prefix and its digest."""
     if subject.id:
-        return _UNSAFE.sub(percent_encoded, _ESCAPED.sub("%25", subject.id))
+        return _UNSAFE.sub(percent_encoded, subject.id)
     digest = text_digest(subject.text)
     return f"{prefix}-{digest.hex()[:16]}" if digest is not None else ""
-
-
-def original_id(written: str) -> str:
-    """The id that `made_id` wrote."""
-    return _ESCAPES.sub(lambda found: bytes.fromhex(found[1].replace("%", "")).decode() if found[1] else "%", written)
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -107,7 +94,6 @@ _NAMES = {
     "query_id": ("query_id", "query-id", "qid"),
     "text_id": ("text_id", "docid", "doc_id", "doc-id", "corpus-id", "document_id"),
     "note": ("note", "comment"),
-    "marked": ("marked",),
 }
 _UNTOLD = {"", "?", "-"}
 _MOST_NAMED = 3
@@ -185,7 +171,7 @@ def _of_qrels(text: str) -> _Found:
     for number, line in enumerate(text.split("\n"), 1):
         found = _QRELS.fullmatch(line)
         if found is not None:
-            query, document = (Subject(original_id(found[part])) for part in (1, 2))
+            query, document = (Subject(found[part]) for part in (1, 2))
             yield number, Judgement(query, document, int(found[3]), "", Source.FILE, 0.0)
         elif line.strip():
             yield number, message("is_not_query_0_document_grade")
@@ -225,9 +211,8 @@ def _columns(header: Sequence[str]) -> dict[str, int] | None:
 
 def _of_row(cells: Sequence[str], columns: dict[str, int]) -> Judgement | str:
     found = {name: cells[index] if index < len(cells) else "" for name, index in columns.items()}
-    for name in found.get("marked", "").split():
-        if found.get(name, "").startswith(MARK):
-            found[name] = found[name][1:]
+    if "text" in columns:
+        found = {name: cell[1:] if _MARKED.match(cell) else cell for name, cell in found.items()}
     said = found["grade"].strip()
     value = grade(said)
     if value is None and said not in _UNTOLD:
@@ -236,8 +221,6 @@ def _of_row(cells: Sequence[str], columns: dict[str, int]) -> Judgement | str:
     if time is None:
         return message("time_time_is_none", time=found["time"][:40])
     query_id, text_id = (found.get(name, "").strip() for name in ("query_id", "text_id"))
-    if "text" not in columns:
-        query_id, text_id = original_id(query_id), original_id(text_id)
     query, document = Subject(query_id, found.get("query", "")), Subject(text_id, found.get("text", ""))
     words = (found.get("judge", "").strip(), Source.FILE, time)
     return Judgement(query, document, value, *words, note=found.get("note", ""))
@@ -352,7 +335,7 @@ def write_judgements(
     With a job its ids are those of its exported run, and its `labels` count where the book has none. Blocking. Raises
     ExportError, DiskFull, DataError.
     """
-    lines = list(_lines(book, form, job, labels))
+    lines = _pair_lines(book, form, job, labels) if form.has_ids_only else _record_lines(book, form, job)
     if not lines:
         raise ExportError(message("there_is_no_judgement_write_nothing"))
     write_atomically(path, b"".join((_HEADERS.get(form, b""), *lines)))
@@ -361,24 +344,26 @@ def write_judgements(
 
 _HEADERS = {
     Form.BEIR: ("\t".join(BEIR_COLUMNS) + "\n").encode(),
-    Form.QUEPID: (",".join(QUEPID_COLUMNS) + "\n").encode(),
-    Form.CSV: ("\ufeff" + ",".join(TEXT_COLUMNS) + "\r\n").encode(),
+    Form.QUEPID: Dialect().encode_header(QUEPID_COLUMNS),
+    Form.CSV: Dialect(",").encode_header(TEXT_COLUMNS),
 }
 
 
-def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> Iterator[bytes]:
-    if form in (Form.LINES, Form.CSV):
-        every: Iterable[Judgement] = book.judgements()
-        if form is Form.CSV:  # what each judge said last, in the order of the pairs
-            every = sorted(newest(every), key=lambda each: (each.pair, each.judge))
-        for each in every:
-            if job is None or job.query(each.query) is not None:
-                yield msgspec.json.encode(_flat(each)) + b"\n" if form is Form.LINES else _csv_line(each)
-    else:
-        pattern = "{} 0 {} {}\n" if form is Form.TREC else "{}\t{}\t{}\n"
-        for (query, document), value in sorted(_pairs(book, form, job, labels).items()):
-            cells = (query, document, str(value))
-            yield _encoded(cells, "\n") if form is Form.QUEPID else pattern.format(*cells).encode()
+def _record_lines(book: Book, form: Form, job: JobSubjects | None) -> list[bytes]:
+    every = [each for each in book.judgements() if job is None or job.query(each.query) is not None]
+    if form is Form.LINES:
+        return [msgspec.json.encode(_flat(each)) + b"\n" for each in every]
+    # What each judge said last, in the order of the pairs.
+    last, dialect = sorted(newest(every), key=lambda each: (each.pair, each.judge)), Dialect(",")
+    return [dialect.encode([_cells(each)]) for each in last]
+
+
+def _pair_lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> list[bytes]:
+    rows = [(*pair, value) for pair, value in sorted(_pairs(book, form, job, labels).items())]
+    if form is Form.QUEPID:
+        return [Dialect().encode([row]) for row in rows]
+    pattern = "{} 0 {} {}\n" if form is Form.TREC else "{}\t{}\t{}\n"
+    return [pattern.format(*row).encode() for row in rows]
 
 
 def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> dict[tuple[str, str], int]:
@@ -402,18 +387,9 @@ def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Jud
     return grades
 
 
-def _csv_line(each: Judgement) -> bytes:
+def _cells(each: Judgement) -> list[Cell]:
+    """Under TEXT_COLUMNS."""
     line = _flat(each)
-    cells = {name: str(getattr(line, name)) for name in TEXT_COLUMNS[:-1]}
-    cells["grade"] = "?" if each.grade is None else str(each.grade)
-    cells["time"] = datetime.fromtimestamp(each.time, UTC).isoformat() if each.time else ""
-    marked = [name for name, cell in cells.items() if name != "grade" and FORMULA.match(cell)]
-    for name in marked:
-        cells[name] = MARK + cells[name]
-    return _encoded((*cells.values(), " ".join(marked)), "\r\n")
-
-
-def _encoded(cells: tuple[str, ...], end: str) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\r\n").writerow(cells)  # with this line end lone CR and LF are quoted
-    return (text.getvalue()[:-2] + end).encode("utf-8", "surrogatepass")
+    time = datetime.fromtimestamp(each.time, UTC).isoformat() if each.time else ""
+    shown: dict[str, Cell] = {"grade": "?" if each.grade is None else each.grade, "time": time}
+    return [shown.get(name, getattr(line, name)) for name in TEXT_COLUMNS]

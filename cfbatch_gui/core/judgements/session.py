@@ -42,7 +42,7 @@ class Session:
         clock: Callable[[], float],
         source: Source = Source.PERSON,
     ) -> None:
-        self._book, self._pairs, self._judge, self._clock = book, tuple(pairs), judge, clock
+        self.book, self._pairs, self._judge, self._clock = book, tuple(pairs), judge, clock
         self._source = source
         # The answers, what the judge said before, and how many seconds they took.
         self._given: list[tuple[int | None, Judgement | None, float]] = []
@@ -76,9 +76,9 @@ class Session:
     def judge(self, grade: int | None, note: str = "") -> None:
         """Answer with a grade, None for "cannot tell". Raises DataError, DiskFull, after which nothing has changed."""
         shown, now = self._pairs[self.position], self._clock()
-        before = self._book.newest_of(shown.query, shown.document, self._judge)
+        before = self.book.newest_of(shown.query, shown.document, self._judge)
         said = (shown.query, shown.document, grade, self._judge, self._source, now)
-        self._book.add([Judgement(*said, again=shown.again, note=note)])
+        self.book.add([Judgement(*said, again=shown.again, note=note)])
         self._given.append((grade, before, min(max(now - self._since, _FASTEST), _PAUSE)))
         self._since = now
 
@@ -90,7 +90,7 @@ class Session:
         shown, now = self._pairs[self.position - 1], self._clock()
         said = (shown.query, shown.document, None, self._judge, self._source, now)
         again = [replace(before, time=now, again=False)] if before is not None else []
-        self._book.add([Judgement(*said, taken_back=True), *again])
+        self.book.add([Judgement(*said, taken_back=True), *again])
         self._given.pop()
         self._since = now
         return True

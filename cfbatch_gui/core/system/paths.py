@@ -41,7 +41,7 @@ class Paths:
     submissions = _Below("submissions.jsonl")  # a line for each attempt, in case the ledger is lost
     identity = _Below("folder.json")  # the data folder's own id and place
     jobs = _Below("jobs")
-    judgements = _Below("judgements")  # the books
+    judgements = _Below("judgements.db")  # all books
     vectorize = _Below("vectorize")  # what was put into each index of Vectorize
     practice = _Below("practice")  # the practice service's queue, which the client does not read
     settings = _Below("settings.json")

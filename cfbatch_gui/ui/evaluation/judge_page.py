@@ -230,7 +230,6 @@ class JudgePage(QWidget):
         self._runs: list[Run] = []
         self._prepared: _Prepared | None = None
         self.session: Session | None = None  # the judging that is going on
-        self._book: Book | None = None
         self._words: list[tuple[str, str]] = []  # beside the progress and above the text, for each pair
         self.tasks = Tasks(self, self._show_error)
         self.header = widgets.PageHeader(tr("Judge"))
@@ -397,7 +396,7 @@ class JudgePage(QWidget):
         if prepared is None or not (prepared.disagreements if settles else prepared.pool.items):
             return
         items = prepared.pool.items
-        self._book = book = await self._open_book(prepared)
+        book = await self._open_book(prepared)
         if settles:
             pairs, source = [Shown(each.query, each.document) for each, *_ in prepared.disagreements], Source.SETTLED
             foot = tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
@@ -455,9 +454,7 @@ class JudgePage(QWidget):
     # After
 
     async def _show_end(self, session: Session) -> None:
-        book = self._book
-        if book is None:
-            return
+        book = session.book
         words = [plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
         agreements = {
             tr("Texts that came twice: {agreement}."): with_themselves,
@@ -472,7 +469,7 @@ class JudgePage(QWidget):
         self._pages.setCurrentWidget(self.end)
         self._show_way_out(judging=False)
         self.end.button.setFocus(Qt.FocusReason.OtherFocusReason)
-        await asyncio.to_thread(book.back_up)
+        await asyncio.to_thread(book.shelf.back_up)
 
     def _show_way_out(self, *, judging: bool) -> None:
         self.files_button.setVisible(not judging)

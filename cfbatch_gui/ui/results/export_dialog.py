@@ -2,22 +2,25 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog, QLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results import exports
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, columns_of, export, targets_for
+from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, targets_for
 from cfbatch_gui.core.results.exports.base import REQUEST_ID
 from cfbatch_gui.core.results.exports.people import HEADERS
 from cfbatch_gui.core.results.outcomes import OutcomeCounts
@@ -26,32 +29,15 @@ from cfbatch_gui.core.system.file_names import file_stem
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import Stopped
 from cfbatch_gui.core.versions import ChangedSince, changed_since_predecessor, removed_list
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import dialogs, display, widgets
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.results_page import LimitsBar, labelled
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
-from cfbatch_gui.ui.widgets import (
-    Card,
-    CheckBox,
-    Choice,
-    ElidedLabel,
-    Flow,
-    Label,
-    LabelGrid,
-    LinkButton,
-    NoticeBar,
-    PrimaryButton,
-    Saying,
-    ThinProgress,
-    boxed,
-    column,
-    row,
-    scrolled,
-)
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import connection_title
 
@@ -88,7 +74,7 @@ def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
         done = int((present if items is None else present[[number - 1 for number in items]]).sum())
         scores, rows, kept = 0, done, done
     failed = min(chosen - done, counts.failed + counts.left_out + (counts.skipped if items is None else 0))
-    return Extent(counts, columns_of(folder, job.kind), rows, kept, failed, scores, dimension)
+    return Extent(counts, exports.columns_of(folder, job.kind), rows, kept, failed, scores, dimension)
 
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
@@ -118,16 +104,16 @@ def extent_words(extent: Extent, target: Target, options: ExportOptions) -> str:
     rows = figures.plural(count, "{n} row", "{n} rows")
     if target.kind is Kind.RANK or (target.is_workbook and not options.has_numbers):
         return rows
-    text = tr("{rows} of {n} numbers").format(rows=rows, n=figures.number(extent.dimension))
+    text = worded("{rows} of {n} numbers", rows=rows, n=extent.dimension)
     size = count * extent.dimension * target.bytes_per_number
-    return tr("{text}, about {size}").format(text=text, size=figures.size(size)) if size else text
+    return worded("{text}, about {size}", text=text, size=figures.size(size)) if size else text
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
-    ranked = tr("Rows without a score: {n}. They are written too, with their reasons.")
-    embedded = tr("Rows without a vector: {n}. They are left out.")
-    words = ranked if kind is Kind.RANK else embedded
-    return words.format(n=figures.number(extent.counts.missing)) if extent.counts.missing else ""
+    words = tr("Rows without a vector: {n}. They are left out.")
+    if kind is Kind.RANK:
+        words = tr("Rows without a score: {n}. They are written too, with their reasons.")
+    return figures.filled(words, {"n": extent.counts.missing}) if extent.counts.missing else ""
 
 
 def say_written(notices: Notices, written: Sequence[Exported]) -> None:
@@ -156,32 +142,33 @@ class ExportForms(QWidget):
 
     def __init__(self, targets: Sequence[Target]) -> None:
         super().__init__()
-        people = [target for target in targets if target.is_for_people]
-        programs = [target for target in targets if not target.is_for_people]
-        self._targets = (*people, *programs)
+        self._targets = tuple(sorted(targets, key=lambda target: not target.is_for_people))
         self._proposed = self._targets[0].name
-        self.boxes: Mapping[str, CheckBox] = {target.name: CheckBox(said(target.title)) for target in self._targets}
+        self.boxes = {target.name: widgets.CheckBox(said(target.title)) for target in self._targets}
         self.boxes[self._proposed].setChecked(True)
         for box in self.boxes.values():
             box.toggled.connect(self._toggled)
-        is_ranking = people[0].kind is Kind.RANK
-        words = self.tr("In my own order, with every row") if is_ranking else self.tr("With all numbers of the vectors")
-        self.excel_box = CheckBox(words)
+        is_ranking = targets[0].kind is Kind.RANK
+        words = tr("In my own order, with every row") if is_ranking else tr("With all numbers of the vectors")
+        self.excel_box = widgets.CheckBox(words)
         self.excel_box.clicked.connect(self.changed)
-        sides = []
-        for title, group in ((self.tr("For people"), people), (self.tr("For programs"), programs)):
-            side = column(Label(title, "strong"), gap=10)
-            for target in group:
-                box, about = self.boxes[target.name], said(target.about)
-                box.setAccessibleDescription(about)
-                more = [row(_INDENT, self.excel_box, None, gap=0)] if target.is_workbook else []
-                side.addLayout(column(box, row(_INDENT, (Label(about, "small", wrap=True), 1), gap=0), *more, gap=1))
-            side.addStretch(1)
-            sides.append(side)
-        content = boxed(row(*((side, 1) for side in sides), gap=WIDE, margins=(2, 2, SMALL, 2)))
-        area = scrolled(content)
+        sides = [self._side(tr("For people"), True), self._side(tr("For programs"), False)]
+        content = widgets.boxed(widgets.row(*((side, 1) for side in sides), gap=WIDE, margins=(2, 2, SMALL, 2)))
+        area = widgets.scrolled(content)
         area.setMinimumHeight(_LEAST_FORMS)
-        self.setLayout(column(area))
+        self.setLayout(widgets.column(area))
+
+    def _side(self, title: str, is_for_people: bool) -> QLayout:
+        side = widgets.column(widgets.Label(title, "strong"), gap=10)
+        for target in (each for each in self._targets if each.is_for_people is is_for_people):
+            box, about = self.boxes[target.name], said(target.about)
+            box.setAccessibleDescription(about)
+            parts = [widgets.row(_INDENT, (widgets.Label(about, "small", wrap=True), 1), gap=0)]
+            if target.is_workbook:
+                parts.append(widgets.row(_INDENT, self.excel_box, None, gap=0))
+            side.addLayout(widgets.column(box, *parts, gap=1))
+        side.addStretch(1)
+        return side
 
     def chosen(self) -> tuple[Target, ...]:
         """Those that are ticked, in the order of the list."""
@@ -205,25 +192,24 @@ class ColumnsDialog(Dialog):
 
     def __init__(self, names: Sequence[str], chosen: Collection[str], kind: Kind, parent: QWidget) -> None:
         super().__init__(tr("Columns"), parent, (400, 0))
-        self.accept_button = PrimaryButton(tr("Use these columns"), on_click=self.accept)
+        self.accept_button = widgets.PrimaryButton(tr("Use these columns"), on_click=self.accept)
         self._names, self._needs_one = tuple(names), kind is Kind.RANK
         words = [said(HEADERS[name]) if name in HEADERS else figures.one_line(name, _LONGEST_NAME) for name in names]
-        self.boxes = tuple(CheckBox(each.replace("&", "&&")) for each in words)
+        self.boxes = tuple(widgets.CheckBox(each.replace("&", "&&")) for each in words)
         for name, box in zip(names, self.boxes, strict=True):
             box.setToolTip(display.plain_tip(name))
             box.setChecked(name in chosen)
             box.toggled.connect(self._show_possible)
-        everything, nothing = LinkButton(self.tr("All")), LinkButton(self.tr("None"))
-        everything.clicked.connect(lambda: self._tick_all(True))
-        nothing.clicked.connect(lambda: self._tick_all(False))
-        content = boxed(column(*self.boxes, gap=SMALL, margins=(2, 2, SMALL, 2)))
-        area = scrolled(content)
+        content = widgets.boxed(widgets.column(*self.boxes, gap=SMALL, margins=(2, 2, SMALL, 2)))
+        area = widgets.scrolled(content)
         area.setMinimumHeight(min(content.sizeHint().height(), _COLUMNS_HEIGHT))
-        ticks = row(None, everything, nothing, gap=LARGE)
-        of_ranking = self.tr("For forms with columns of any kind; TREC and its like always have the same.")
-        of_vectors = self.tr("Your own columns. The id and the vector are always written.")
-        about = of_ranking if self._needs_one else of_vectors
-        self.lay_out(self.tr("Columns to write"), ticks, area, about=about, buttons=[self.accept_button])
+        words_of_all = ((tr("All"), True), (tr("None"), False))
+        ticks = (widgets.LinkButton(word, on_click=partial(self._tick_all, on)) for word, on in words_of_all)
+        about = tr("Your own columns. The id and the vector are always written.")
+        if self._needs_one:
+            about = tr("For forms with columns of any kind; TREC and its like always have the same.")
+        whole = (widgets.row(None, *ticks, gap=LARGE), area)
+        self.lay_out(tr("Columns to write"), *whole, about=about, buttons=[self.accept_button])
         self._show_possible()
 
     def chosen(self) -> tuple[str, ...]:
@@ -236,7 +222,7 @@ class ColumnsDialog(Dialog):
 
     def _show_possible(self) -> None:
         is_empty = self._needs_one and not self.chosen()
-        self.accept_button.set_possible(self.tr("Tick at least one column.") if is_empty else "")
+        self.accept_button.set_possible(tr("Tick at least one column.") if is_empty else "")
 
 
 _STEPS = 1_000  # of the progress of each file
@@ -269,9 +255,9 @@ class ExportDialog(Dialog):
         self._extent: Extent | None = None
         self._stop: threading.Event | None = None
         self.tasks = Tasks(self, lambda error: self.error_bar.say(said(error.message), "error"))
+        self._changed: ChangedSince | None = None
         self._make_widgets(choices)
         self.limits_bar.show_limits(limits or ExportOptions())
-        self._lay_out()
         # What is shown before it stands in the dialog is a window of its own for a moment.
         self.limits_bar.setVisible(job.kind is Kind.RANK)
         self._rows_field.setVisible(bool(choices))
@@ -279,7 +265,6 @@ class ExportDialog(Dialog):
         self.forms.boxes["xlsx"].setFocus()
         self._show()
         self._count_anew()
-        self._changed: ChangedSince | None = None
         self.tasks.start("version", self._look_for_changes())
 
     def outputs(self) -> tuple[Output, ...]:
@@ -304,45 +289,45 @@ class ExportDialog(Dialog):
     # Making
 
     def _make_widgets(self, choices: Sequence[RowChoice]) -> None:
-        self._content = QWidget()  # all that is chosen
         self.forms = ExportForms(targets_for(self._job.kind))
         self.forms.changed.connect(self._show_anew)
         self.limits_bar = LimitsBar()
         self.limits_bar.changed.connect(self._count_anew)
-        self.rows = Choice(self.tr("Rows"), [(self.tr("All rows"), None)], self._count_anew)
+        self.rows = widgets.Choice(tr("Rows"), [(tr("All rows"), None)], self._count_anew)
         for choice in choices:
             self.rows.add(choice.words(), choice.items)
             if choice.is_proposed:
                 self.rows.set_value(choice.items)
-        self._rows_field = labelled(self.tr("Rows"), self.rows)
-        self.columns_button = LinkButton(on_click=lambda: self.tasks.start("columns", self._choose_columns()))
-        self.lines = LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
-        self._folder_words = ElidedLabel("", "quiet")
-        self.change_button = LinkButton(
-            self.tr("Change…"), on_click=lambda: self.tasks.start("path", self._choose_path())
-        )
+        self._rows_field = labelled(tr("Rows"), self.rows)
+        self.columns_button = widgets.LinkButton(on_click=self._starting("columns", self._choose_columns))
+        self.lines = widgets.LabelGrid("strong", "quiet", stretches=(1, 0), elided=0)
+        self._folder_words = widgets.ElidedLabel("", "quiet")
+        self.change_button = widgets.LinkButton(tr("Change…"), on_click=self._starting("path", self._choose_path))
         self.change_button.setAccessibleName(tr("Change where to save"))
-        self._missing = Saying("info")
-        self.error_bar = NoticeBar("", "error")
+        self._missing = widgets.Saying("info")
+        self.error_bar = widgets.NoticeBar("", "error")
         self.error_bar.hide()
-        self.progress = ThinProgress()
-        self._progress_words = Label("", "small")
-        self.save_button = PrimaryButton(
-            self.tr("Save"), "download", lambda: self.tasks.start("write", self.write(self.outputs()))
+        self.progress = widgets.ThinProgress()
+        self._progress_words = widgets.Label("", "small")
+        save = self._starting("write", lambda: self.write(self.outputs()))
+        self.save_button = widgets.PrimaryButton(tr("Save"), "download", save)
+        folder = widgets.row((self._folder_words, 1), 12, self.change_button)
+        self._choices = widgets.boxed(
+            widgets.column(
+                widgets.Flow(self._rows_field, None, self.columns_button),
+                widgets.row(self.limits_bar, None),
+                (self.forms, 1),
+                widgets.Card(self.lines, folder, inset=True, gap=6),
+                self._missing,
+                self.error_bar,
+                gap=LARGE,
+            )
         )
+        content = ((self._choices, 1), self.progress)
+        self.lay_out(tr("Export as"), *content, buttons=[self.save_button], beside=[self._progress_words])
 
-    def _lay_out(self) -> None:
-        parts = (
-            Flow(self._rows_field, None, self.columns_button),
-            row(self.limits_bar, None),
-            (self.forms, 1),
-            Card(self.lines, row((self._folder_words, 1), 12, self.change_button), inset=True, gap=6),
-            self._missing,
-            self.error_bar,
-        )
-        self._content.setLayout(column(*parts, gap=LARGE))
-        content = ((self._content, 1), self.progress)
-        self.lay_out(self.tr("Export as"), *content, buttons=[self.save_button], beside=[self._progress_words])
+    def _starting(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], object]:
+        return lambda: self.tasks.start(name, work())
 
     # Counting and choosing
 
@@ -352,16 +337,15 @@ class ExportDialog(Dialog):
     async def _count(self) -> None:
         options = self._options()
         self._extent = await asyncio.to_thread(read_extent, self._program.folder(self._job.id), self._job, options)
-        all_rows = figures.number(self._extent.counts.items + self._extent.counts.skipped)
-        self.rows.setItemText(0, self.tr("All {n}").format(n=all_rows))
+        self.rows.setItemText(0, worded("All {n}", n=self._extent.counts.items + self._extent.counts.skipped))
         self._show()
 
     async def _look_for_changes(self) -> None:
         jobs, folder = self._program.ledger.jobs(), self._program.folder
         self._changed = changed = await asyncio.to_thread(changed_since_predecessor, self._job, jobs, folder)
         if changed is not None:
-            name, count = figures.one_line(changed.earlier.name, _LONGEST_NAME), figures.number(len(changed.items))
-            self.rows.add(self.tr("Changed since “{name}” ({n})").format(name=name, n=count), changed.items)
+            name = figures.one_line(changed.earlier.name, _LONGEST_NAME)
+            self.rows.add(worded("Changed since “{name}” ({n})", name=name, n=len(changed.items)), changed.items)
             self._rows_field.show()
 
     async def _choose_columns(self) -> None:
@@ -378,14 +362,14 @@ class ExportDialog(Dialog):
     async def _choose_path(self) -> None:
         outputs = self.outputs()
         if len(outputs) != 1:
-            folder = await dialogs.choose_folder(self, self.tr("Save in"), folder=self._folder)
+            folder = await dialogs.choose_folder(self, tr("Save in"), folder=self._folder)
             if folder is not None:
                 self.set_folder(folder)
             return
         ((path, target),) = outputs
         chosen = await dialogs.save_file(
             self,
-            self.tr("Export"),
+            tr("Export"),
             name=path.name,
             filters=(f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes) or '*'})",),
             folder=path.parent,
@@ -408,31 +392,26 @@ class ExportDialog(Dialog):
         self._show()
 
     def _show(self) -> None:
-        outputs = self.outputs()
-        kind = self._job.kind
-        count = None if self._columns is None else len(self._columns)
-        self._show_outputs(outputs)
-        save = self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files")
-        self.save_button.setText(save.format(n=len(outputs)))
-        self._show_possible()
-        names = self._extent.names if self._extent else ()
-        pattern = self.tr("All columns…") if count is None else self.tr("{n} of {all} columns…")
-        self.columns_button.setText(pattern.format(n=count, all=figures.number(len(names))))
-        self.forms.excel_box.setVisible(any(target.is_workbook for _, target in outputs))
-        self.columns_button.setVisible(bool(names) and any(target.has_columns for _, target in outputs))
-        self._missing.set_line(missing_words(self._extent, kind) if self._extent else "")
-
-    def _show_outputs(self, outputs: Sequence[Output]) -> None:
-        """The first files with what will be in them."""
+        outputs, extent, options = self.outputs(), self._extent, self._options()
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
-        extent, counting, options = self._extent, self.tr("Counting…"), self._options()
+        counting = tr("Counting…")
         lines = [(path.name, extent_words(extent, target, options) if extent else counting) for path, target in shown]
         if rest := len(outputs) - len(shown):
-            lines.append((self.tr("and {n} more").format(n=rest), ""))
+            lines.append((worded("and {n} more", n=rest), ""))
         self.lines.show_lines(lines)
-        folder = self.tr("In {folder}").format(folder=outputs[0][0].parent) if outputs else ""
-        self._folder_words.setText(folder or self.tr("Nothing is ticked."))
+        folder = worded("In {folder}", folder=str(outputs[0][0].parent)) if outputs else ""
+        self._folder_words.setText(folder or tr("Nothing is ticked."))
         self.change_button.setVisible(bool(outputs))
+        self.save_button.setText(tr("Save") if len(outputs) < 2 else worded("Save {n} files", n=len(outputs)))
+        self._show_possible()
+        names = extent.names if extent else ()
+        words = tr("All columns…")
+        if self._columns is not None:
+            words = worded("{n} of {all} columns…", n=len(self._columns), all=len(names))
+        self.columns_button.setText(words)
+        self.columns_button.setVisible(bool(names) and any(target.has_columns for _, target in outputs))
+        self.forms.excel_box.setVisible(any(target.is_workbook for _, target in outputs))
+        self._missing.set_line(missing_words(extent, self._job.kind) if extent else "")
 
     # Writing
 
@@ -448,8 +427,10 @@ class ExportDialog(Dialog):
                 tell = self._teller(stop, number * _STEPS, len(outputs) * _STEPS)
                 written.append(await asyncio.to_thread(self._export, path, target, options, tell))
         except Stopped:
-            some, none = self.tr("Stopped. {n} of {all} files were written."), self.tr("Stopped. Nothing was written.")
-            self.error_bar.say((some if written else none).format(n=len(written), all=len(outputs)), "info")
+            words = tr("Stopped. Nothing was written.")
+            if written:
+                words = worded("Stopped. {n} of {all} files were written.", n=len(written), all=len(outputs))
+            self.error_bar.say(words, "info")
             return
         finally:
             stop.set()
@@ -468,7 +449,7 @@ class ExportDialog(Dialog):
         columns = options.columns if target.has_columns else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
         with removed_list(changed, path) if changed else nullcontext() as removed:
-            written = export(
+            written = exports.export(
                 self._program.folder(self._job.id),
                 self._job,
                 path,
@@ -504,17 +485,17 @@ class ExportDialog(Dialog):
 
     def _show_writing(self, writing: bool) -> None:
         self.progress.setVisible(writing)
-        self._progress_words.setText(self.tr("Writing…") if writing else "")
+        self._progress_words.setText(tr("Writing…") if writing else "")
         self.progress.set_parts(0, 1)
         if writing:
             self.close_button.setFocus()  # else the list scrolls to the widget that gets the focus
-        self._content.setEnabled(not writing)
+        self._choices.setEnabled(not writing)
         self._show_possible()
 
     def _show_possible(self) -> None:
         chosen, nothing = self.forms.chosen(), ""
         if not chosen:
-            nothing = self.tr("Tick at least one form.")
+            nothing = tr("Tick at least one form.")
         elif self._extent and not self._extent.failed and any(each.measure is Measure.FAILED_ROWS for each in chosen):
-            nothing = self.tr("Every row has a result. Untick the failed rows.")
-        self.save_button.set_possible(self.tr("A file is being written.") if self.is_writing() else nothing)
+            nothing = tr("Every row has a result. Untick the failed rows.")
+        self.save_button.set_possible(tr("A file is being written.") if self.is_writing() else nothing)

@@ -224,7 +224,7 @@ class QualityView(ResultsPage[Quality | None]):
                 low, high = (figures.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
                 interval = tr("95% between {low} and {high}").format(low=low, high=high)
             about = tr("How close the order is to the best there could be, which is 1.")
-            self.mean.show_figure(figures.local_signs(mean.text()), interval, about)
+            self.mean.show_figure(figures.score_text(mean), interval, about)
         missing = int(measures.top.sum() - measures.judged_top.sum())
         about = tr("All of them are judged.")
         if missing:

@@ -317,6 +317,7 @@ class VectorPage(ResultsPage[VectorsRead]):
 
     rows_wanted = Signal(object, object, str)
     vectors_read: VectorsRead | None = None
+    _later: tuple[str, Callable[[], object]] | None = None  # what is to be done once this job is read
 
     # For the pages
 
@@ -325,6 +326,13 @@ class VectorPage(ResultsPage[VectorsRead]):
 
     def arrived(self, *, is_first: bool) -> None:
         raise NotImplementedError
+
+    def once_read(self, job: Job, act: Callable[[], object]) -> None:
+        """Do something with the vectors of a job, now or when they are shown."""
+        if self.vectors_read is not None and job.id == self.job.id:
+            act()
+        else:
+            self._later = job.id, act
 
     @property
     def job(self) -> Job:
@@ -376,10 +384,13 @@ class VectorPage(ResultsPage[VectorsRead]):
     async def show_read(self, job: Job, read: VectorsRead) -> None:
         is_first = self.vectors_read is None or not self.vectors_read.done
         self.vectors_read = read
-        if read.done:
-            self.arrived(is_first=is_first)
-        else:
+        if not read.done:
             self.say_nothing_yet(job)
+            return
+        self.arrived(is_first=is_first)
+        if self._later is not None and self._later[0] == job.id:
+            later, self._later = self._later, None
+            later[1]()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,6 @@ class VectorsView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "waypoints")
         self._chosen = 0  # its item number
-        self._wanted: tuple[Job, Sequence[int], str] | None = None  # what is to be shown once its job is read
         self.count = Label("", "quiet")
         self.all_link = LinkButton(tr("Show all"), "x", self.show_all)
         self.all_link.hide()
@@ -78,13 +77,14 @@ class VectorsView(VectorPage):
         """Show these texts of a job alone, in this order; `name` says what chose them. A search, or “Show all”, ends
         it.
         """
-        if self.vectors_read is None or job.id != self.job.id:
-            self._wanted = (job, items, name)
-            return
-        self.find_field.reset()
-        self.tasks.cancel("find")
-        self._show(items, name)
-        self.list.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
+
+        def show() -> None:
+            self.find_field.reset()
+            self.tasks.cancel("find")
+            self._show(items, name)
+            self.list.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
+
+        self.once_read(job, show)
 
     def show_all(self) -> None:
         self.show_items(self.job, self._all(), "")
@@ -111,9 +111,6 @@ class VectorsView(VectorPage):
             self.list.show_columns(columns)
         self._show(self._all() if isinstance(self.list.items, range) else self.list.items, self.list.name)
         self.stack.show_content()
-        if self._wanted is not None and self._wanted[0].id == self.job.id:
-            wanted, self._wanted = self._wanted, None
-            self.show_items(*wanted)
         self.tasks.start("check", self._check())
 
     def _all(self) -> range:
@@ -180,8 +177,6 @@ class SearchView(VectorPage):
         super().__init__(program, notices, "search")
         self._vector: NDArray[np.float32] | None = None
         self._asked = ""
-        self._is_early = False  # whether the search was begun before the vectors were read
-        self._wanted: tuple[Job, int] | None = None  # an item whose like is to be found once its job is read
         self._make_widgets()
         ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
         self.lay_out(self.found, ask)
@@ -189,26 +184,17 @@ class SearchView(VectorPage):
     def clear(self) -> None:
         self._vector, self._asked = None, ""
         self.sentence.clear()
-        self._is_early = False
 
     def arrived(self, *, is_first: bool) -> None:
         self._show_price()
-        if self._wanted is not None and self._wanted[0].id == self.job.id:
-            self.show_like(*self._wanted)
-        elif self._vector is not None:
+        if self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
-        elif self._is_early:
-            self._is_early = False
-            self.search()
         elif is_first:
             self.say(tr("The texts that are most like yours will stand here, the most similar first."))
 
     def show_like(self, job: Job, item_no: int) -> None:
         """The neighbours of a text of a job; nothing is sent."""
-        self._wanted = (job, item_no)
-        if self.vectors_read is not None and job.id == self.job.id:
-            self._wanted = None
-            self.tasks.start("compare", self._show_nearest(item_no))
+        self.once_read(job, lambda: self.tasks.start("compare", self._show_nearest(item_no)))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         if self.is_empty():
@@ -240,15 +226,13 @@ class SearchView(VectorPage):
     # Searching
 
     def search(self) -> None:
-        """Request the vector of the sentence, unless it was requested last, then compare."""
+        """Request the vector of the sentence, unless it was requested last, then compare; once the vectors are read."""
         text = self.sentence.text().strip()
         if self.vectors_read is None:
-            self._is_early = True
-        if self.vectors_read is None or not text:
-            return
-        if text == self._asked and self._vector is not None:
+            self.once_read(self.job, self.search)
+        elif text and text == self._asked and self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
-        elif not self.tasks.is_running("ask"):
+        elif text and not self.tasks.is_running("ask"):
             self.tasks.start("ask", self._ask(text))
 
     async def _ask(self, text: str) -> None:

@@ -234,7 +234,7 @@ def other_rows(source: Source) -> list[Cells] | None:
     """The rows that are not empty; None when no other reader supports such a file."""
     match source.format:
         case FileFormat.DELIMITED:
-            return None if source.quoting is Quoting.COPY or source.marked else list(_delimited(source))
+            return None if source.quoting is Quoting.COPY else list(_delimited(source))
         case FileFormat.LINES:
             lines = [line for line in re.split("\r\n|\r|\n", _text(source)) if line.strip()]
             return [(line,) for line in lines[source.has_header :]]

@@ -3,7 +3,7 @@
 import itertools
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import BACKUP_SUFFIX, Book, Shelf, disagreeing
 from cfbatch_gui.core.judgements.values import THREE, Judgement, Source, Subject, own_scale
 from cfbatch_gui.core.system.paths import Paths
-from tests.support.sentences import code_of, refuses
+from tests.support.sentences import refuses
 
 _ticks = itertools.count(1_800_000_000)
 
@@ -40,37 +40,24 @@ def read(book: Book) -> dict[tuple[str, str], int]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "judgements" / "book.db"
+    return tmp_path / "judgements.db"
 
 
-@pytest.fixture
-def reopened(path: Path) -> Iterator[Callable[[], Book]]:
-    """Opens the book anew; closed at the end."""
-    opened: list[Book] = []
-
-    def reopen() -> Book:
-        opened.append(Book(path))
-        return opened[-1]
-
-    yield reopen
-    for each in opened:
-        each.close()
-
-
-def test_what_was_added_is_there_when_it_is_opened_again(path: Path, reopened: Callable[[], Book]) -> None:
+def test_what_was_added_is_there_when_it_is_opened_again(path: Path) -> None:
     judgements = [
         said("red", "an apple", 2),
         said("red", "a leaf", None),
         Judgement(Subject("q1"), Subject("d 7"), -1, "trec", Source.FILE, 12.5, note="spam"),
     ]
-    book = Book.create(path, "Fruit “and” <b>leaves</b>", THREE)
-    book.add(judgements[:1])
-    book.add(judgements[1:])
-    book.close()
-    again = reopened()
-    assert list(again.judgements()) == judgements
-    assert (again.name, again.scale) == ("Fruit “and” <b>leaves</b>", THREE)
-    tally = again.tally()
+    with closing(Shelf(path)) as shelf:
+        book = shelf.book_or_new("Fruit “and” <b>leaves</b>", THREE)
+        book.add(judgements[:1])
+        book.add(judgements[1:])
+    with closing(Shelf(path, read_only=True)) as shelf:
+        again = shelf.book("fruit “and” <b>leaves</b>")
+        assert list(again.judgements()) == judgements
+        assert (again.name, again.scale) == ("Fruit “and” <b>leaves</b>", THREE)
+        tally = again.tally()
     assert (tally.pairs, tally.untold, tally.judges, tally.queries, tally.records) == (2, 1, 2, 2, 3)
 
 
@@ -103,7 +90,7 @@ def test_adding_what_is_there_already_adds_nothing(book: Book) -> None:
     assert book.add_new([*labels, labels[0]]) == 20
     assert book.add_new(labels) == 0
     assert book.add_new([said("q", "text 4", 0, source=Source.LABELS)]) == 1
-    assert book.count == 21
+    assert book.tally().records == 21
     twice = [said("q", "text 5", grade, source=Source.LABELS) for grade in (0, 0, 1)]
     assert book.add_new(twice) == 2
     assert read(book)["q", "text 5"] == 1
@@ -113,17 +100,16 @@ def test_adding_what_is_there_already_adds_nothing(book: Book) -> None:
 def test_a_judgement_of_nothing_is_refused_and_none_of_its_batch_is_kept(book: Book, unusable: Judgement) -> None:
     with pytest.raises(UsageError):
         book.add([said("q", "a", 1), unusable])
-    assert book.count == 0
+    assert book.tally().records == 0
 
 
 def filled(path: Path, count: int = 400) -> dict[tuple[str, str], int]:
-    book = Book.create(path, "Fruit", THREE)
-    book.add(
-        [said(f"query {number % 7}", f"a longer text about fruit, {number}", number % 3) for number in range(count)]
-    )
-    expected = read(book)
-    book.close()
-    return expected
+    with closing(Shelf(path)) as shelf:
+        book = shelf.book_or_new("Fruit", THREE)
+        book.add(
+            [said(f"query {number % 7}", f"a longer text about fruit, {number}", number % 3) for number in range(count)]
+        )
+        return read(book)
 
 
 def newer(path: Path) -> None:
@@ -148,31 +134,29 @@ def test_a_book_that_cannot_be_read_is_said_and_not_changed_and_its_copy_has_all
     path: Path, change: Callable[[Path], object], code: str
 ) -> None:
     expected = filled(path)
-    with closing(Book(path)) as book:
-        book.back_up()
     change(path)
     before = path.read_bytes()
-    with pytest.raises(DataError) as error:
-        Book(path)
-    assert code_of(error.value.message) == code and path.read_bytes() == before
+    with refuses(DataError, code):
+        Shelf(path).find("Fruit")
+    assert path.read_bytes() == before
     path.with_suffix(BACKUP_SUFFIX).replace(path)
-    with closing(Book(path)) as book:
+    with closing(Shelf(path)) as shelf:
+        book = shelf.book("Fruit")
         assert read(book) == expected and book.scale == THREE
 
 
-def test_books_are_found_by_their_names_which_are_no_paths(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "judgements")
-    assert shelf.names() == ()
-    shelf.book_or_new("../../Support, 2026").add([said("q", "a", 1)])
-    shelf.book_or_new("a book")
-    assert shelf.book("../../support,  2026").tally().pairs == 1
-    shelf.close()
-    assert Shelf(tmp_path / "judgements").names() == ("../../Support, 2026", "a book")
-    assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {tmp_path / "judgements"}
-    with refuses(UsageError, "there_is_no_book_judgements_name"):
-        Shelf(tmp_path / "judgements").book("other")
-    with refuses(UsageError, "book_judgements_needs_name_most_most"):
-        shelf.book_or_new("two\x00lines")
+def test_books_are_found_by_their_names(path: Path) -> None:
+    with closing(Shelf(path)) as shelf:
+        assert shelf.names() == ()
+        shelf.book_or_new("../../Support, 2026").add([said("q", "a", 1)])
+        shelf.book_or_new("a book")
+        assert shelf.book("../../support,  2026").tally().pairs == 1
+        assert shelf.book("a book").tally().pairs == 0
+        assert shelf.names() == ("../../Support, 2026", "a book")
+        with refuses(UsageError, "there_is_no_book_judgements_name"):
+            shelf.book("other")
+        with refuses(UsageError, "book_judgements_needs_name_most_most"):
+            shelf.book_or_new("two\x00lines")
 
 
 def test_a_scale_of_ones_own_has_two_to_ten_different_words() -> None:

@@ -2,8 +2,6 @@
 
 import csv
 import itertools
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,8 +15,6 @@ from cfbatch_gui.core.judgements.files import (
     JobSubjects,
     check_all_read,
     import_judgements,
-    made_id,
-    original_id,
     read_judgements,
     write_judgements,
 )
@@ -34,9 +30,8 @@ NASTY = (
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> Iterator[Book]:
-    with closing(Book.create(tmp_path / "two" / "book.db", "b")) as opened:
-        yield opened
+def other(book: Book) -> Book:
+    return book.shelf.book_or_new("other")
 
 
 def fill(book: Book) -> None:
@@ -100,7 +95,8 @@ def test_no_cell_of_the_csv_is_a_formula(book: Book, tmp_path: Path) -> None:
     with (tmp_path / "file.csv").open(encoding="utf-8-sig", newline="") as stream:
         cells = [cell for row in csv.DictReader(stream) for name, cell in row.items() if name != "grade"]
     assert len(cells) > 100
-    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    formulas = {cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))}
+    assert formulas == {"-12.50"}  # which is a number
 
 
 @pytest.mark.parametrize("has_ids", [True, False])
@@ -168,17 +164,6 @@ def test_semicolons_tabs_and_unicode_text_of_a_spreadsheet_are_read(tmp_path: Pa
         assert [(each.query.text, each.document.text, each.grade) for each in found.judgements] == [
             *(("q;1", "a\tb", 2), ("q", "c", None))
         ]
-
-
-@pytest.mark.parametrize(
-    "identifier", ["a b", "a%20b", "a%2520b", "100%", "%41", 'a"b', "\u2028", "é", "%25zz", "%C2%85"]
-)
-def test_an_id_comes_back_as_it_was_and_one_of_another_program_stays(identifier: str) -> None:
-    written = made_id(Subject(identifier), "text")
-    assert not any(sign.isspace() or sign == '"' for sign in written)
-    assert original_id(written) == identifier
-    if not any(sign.isspace() or sign == '"' for sign in identifier):
-        assert made_id(Subject(original_id(identifier)), "text") == identifier
 
 
 def test_an_empty_book_writes_no_file(book: Book, tmp_path: Path) -> None:

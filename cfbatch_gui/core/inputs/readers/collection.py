@@ -1,7 +1,7 @@
 """Corpus, queries and candidates in files of their own, joined to pairs: BEIR and MTEB folders, TREC runs."""
 
-import hashlib
 import math
+import random
 import re
 import sqlite3
 import tempfile
@@ -87,25 +87,16 @@ def candidate_texts(
 def _sample(store: TextStore, count: int, query_id: str, judged: Collection[str], rule: CandidateRule) -> Iterator[str]:
     yield from judged
     missing = rule.size - sum(store.get(each) is not None for each in judged)
-    for number in _shuffled(count, query_id):
-        if missing <= 0:
-            return
-        drawn = store.numbered_id(number)
-        if drawn not in judged:
+    seed = f"{_SEED}\0{query_id}".encode("utf-8", "surrogatepass")
+    draw = random.Random(seed).random  # noqa: S311 - alone of its functions it gives the same in every Python
+    taken: set[int] = set()
+    while missing > 0 and len(taken) < count:
+        number = 1 + int(draw() * count)
+        drawn = store.numbered_id(number) if number not in taken else ""
+        taken.add(number)
+        if drawn and drawn not in judged:
             missing -= 1
             yield drawn
-
-
-def _shuffled(count: int, query_id: str) -> Iterator[int]:
-    """Yield 1 to `count` by Fisher and Yates' shuffle from a hash of the query's id, for `random` may change."""
-    moved: dict[int, int] = {}
-    seed = hashlib.sha256(f"{_SEED}\0{query_id}".encode("utf-8", "surrogatepass"))
-    for index in range(count):
-        step = seed.copy()
-        step.update(index.to_bytes(8, "big"))
-        other = index + int.from_bytes(step.digest()[:8], "big") % (count - index)
-        yield moved.get(other, other) + 1
-        moved[other] = moved.get(index, index)
 
 
 def _grade(label: str) -> float:

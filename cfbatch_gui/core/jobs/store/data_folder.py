@@ -207,9 +207,8 @@ def back_up(paths: Paths, target: Path) -> int:
     Databases are copied through SQLite. It holds all texts and no token.
     Raises DiskFull, ExportError.
     """
-    folders = (paths.jobs, paths.judgements)
-    found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
-    files = [paths.ledger, paths.submissions, *found]
+    found = sorted(path for path in paths.jobs.rglob("*") if path.is_file())
+    files = [paths.ledger, paths.submissions, paths.judgements, *found]
     files = [path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND]
     with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
