@@ -147,7 +147,6 @@ def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
 
 READY = state_words(DraftPhase.READY).text
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
-NAME = "Help centre ranking"
 
 
 @pytest.fixture
