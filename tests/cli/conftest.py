@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from tests.core.results.folders import Pair, Table
 from tests.journeys.terminal import Terminal
+from tests.support.faulty_service import ThreadedService
 from tests.support.sentences import codes_of
 
 Codes = Callable[[], set[str]]
@@ -36,6 +37,20 @@ def paths(tmp_path: Path) -> Paths:
 @pytest.fixture
 def terminal(paths: Paths) -> Terminal:
     return Terminal(paths.root)
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[ThreadedService]:
+    """An account's service, which can be told to fail."""
+    with ThreadedService(tmp_path / "service").opened() as service:
+        yield service
+
+
+@pytest.fixture
+def connected(terminal: Terminal, service: ThreadedService) -> Terminal:
+    """The terminal with an account."""
+    terminal.connect(service.url)
+    return terminal
 
 
 @pytest.fixture
