@@ -94,11 +94,11 @@ def test_show_measures_a_job_by_its_labels(run: Run) -> None:
     assert (of_run["means"]["RR"], of_run["best_rank"]) == (1.0, [1, 1, 1])
 
 
-def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Paths) -> None:
+def test_labels_that_are_no_grades_are_said_with_the_first_row(run: Run, paths: Paths) -> None:
     odd = {1: "0.5", 4: "yes", 5: "{n}", 6: "yes"}
     made = [replace(pair, label=odd.get(number, pair.label)) for number, pair in enumerate(pairs())]
     keep_job(paths, "odd", made)
-    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "rows": [3, 6, 7, 8], "proposal": []}
+    left_out = {"count": 4, "label": "0.5", "row": 3, "proposal": []}
     _, out, _ = run("show", "odd", "--json")
     assert json.loads(out)["quality"]["labels_left_out"] == left_out
     _, out, _ = run("compare", "odd", "one", "--json")
