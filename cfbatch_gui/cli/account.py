@@ -9,10 +9,9 @@ from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.jobs.elsewhere import AccountJob
 from cfbatch_gui.core.jobs.states import Job, has_copies
-from cfbatch_gui.words.figures import moment, number, one_line, usage_error
-from cfbatch_gui.words.jobs import is_over
+from cfbatch_gui.words.figures import one_line, usage_error
+from cfbatch_gui.words.jobs import account_columns, is_over
 from cfbatch_gui.words.languages import tr
-from cfbatch_gui.words.states import kind_words
 
 EXAMPLES = """
   cfbatch account take-over k4m8n2pq --connection "My Worker"
@@ -46,15 +45,10 @@ async def run(call: Call) -> int | None:
 async def _list(work: Work) -> None:
     connection = await working.usable_connection(work, work.connection)
     jobs = await work.program.elsewhere.listed(connection)
+    here = {job.id: job for job in work.program.ledger.jobs() if job.is_sent}
+    name, *others = account_columns()
     rows = [
-        (
-            (tr("Job"), job.id),
-            (tr("Kind"), kind_words(job.kind)),
-            (tr("Batches"), number(job.batches)),
-            (tr("Handed over"), moment(job.at)),
-            (tr("Here"), tr("yes") if job.is_here else tr("no")),
-            (tr("Name"), job.title),
-        )
+        [(tr("ID"), job.id), *((title, words(job, here.get(job.id))) for title, words in (*others, name))]
         for job in jobs
     ]
     work.answer(

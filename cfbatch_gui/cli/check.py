@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
-from cfbatch_gui.core.jobs.drafts import as_recognised, encoding_doubts
+from cfbatch_gui.core.jobs.drafts import as_recognised, check_encodings
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.preflight import calibrated, examine
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
@@ -94,8 +94,7 @@ def _examine(call: Call, folder: JobFolder) -> _Checked:
     inputs = reading.open_inputs(call, call.file, call.second)
     say_count = partial(reading.say_count, call.console)
     filled = fill(folder, inputs.source, inputs.mapping, inputs.second, on_count=say_count)
-    for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
-        raise doubt.error()
+    check_encodings(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources])
     options = JobOptions(reuse=call.reuse is not False)
     job = Job("check", call.file.stem, call.kind, model, connection, time.time(), options)
 

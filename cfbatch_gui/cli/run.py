@@ -77,8 +77,7 @@ async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
     program, console, folder = work.program, work.console, work.program.folder(job.id)
     job = await _load(work, job, inputs)
     console.say(*inputs.guesses())
-    for doubt in await asyncio.to_thread(program.drafts.encoding_doubts, job.id):
-        raise doubt.error()
+    await asyncio.to_thread(program.drafts.check_encodings, job.id)
     preflight = await in_thread(program.examine, job.id)
     work.problems = preflight.problems
     console.say(*(each for source in inputs.sources for each in source.notices), *preflight.notices)

@@ -1,8 +1,9 @@
 """What both faces say of a job: its line in a list, its facts, size, price and time, and what the account has of it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -21,21 +22,12 @@ from cfbatch_gui.core.jobs.states import (
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.words import figures
+from cfbatch_gui.words import figures, states
 from cfbatch_gui.words.figures import told
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import (
-    Role,
-    amount,
-    is_collected,
-    is_practice,
-    kind_words,
-    short_model,
-    state_texts,
-    state_words,
-    words_of_batch,
-    words_of_job,
-)
+
+if TYPE_CHECKING:
+    from cfbatch_gui.core.jobs.elsewhere import AccountJob
 
 _DAY = 86_400.0  # seconds
 _LEAST = 0.001  # dollars; a lower price is shown as "under" it
@@ -52,10 +44,10 @@ def can_be_sent_again(batch: Batch) -> bool:
 def size_words(job: Job, planned: Planned) -> str:
     """ "212 queries × 18 candidates", "212 queries · 3,816 candidates" if they differ, "18,204 texts"."""
     if job.kind is Kind.EMBED or not job.queries:
-        return amount(job)
+        return states.amount(job)
     pattern = tr("{queries} × {contexts}") if planned.contexts_each else tr("{queries} · {contexts}")
     contexts = figures.plural(planned.contexts_each or job.texts, "{n} candidate", "{n} candidates")
-    return pattern.format(queries=amount(job), contexts=contexts)
+    return pattern.format(queries=states.amount(job), contexts=contexts)
 
 
 def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
@@ -63,9 +55,10 @@ def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
         took = tr("finished in {time}").format(time=figures.duration(max(1.0, job.finished_at - job.sent_at)))
     taken = (tr("{n} from earlier jobs").format(n=figures.number(job.reused)),) if job.reused else ()
-    if is_practice(job):
+    if states.is_practice(job):
         return size_words(job, planned), *taken, tr("Practice"), took
-    return size_words(job, planned), *taken, short_model(job), took, price_words(job, planned), *_account_words(job)
+    model, words = states.short_model(job), price_words(job, planned)
+    return size_words(job, planned), *taken, model, took, words, *_account_words(job)
 
 
 def _account_words(job: Job) -> tuple[str, ...]:
@@ -79,7 +72,7 @@ def _account_words(job: Job) -> tuple[str, ...]:
 
 
 def price_words(job: Job, planned: Planned) -> str:
-    if is_practice(job):
+    if states.is_practice(job):
         return ""
     if is_over(job) and (job.tokens or not job.batches):
         return figures.prices(price(job.tokens, find_model(job.model)))
@@ -88,7 +81,7 @@ def price_words(job: Job, planned: Planned) -> str:
 
 def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
     texts = sum(each.texts for each in job.batches)
-    if is_practice(job) or not planned.tokens or not texts:
+    if states.is_practice(job) or not planned.tokens or not texts:
         return ""
     return _expected(job, planned, batch.texts / texts)
 
@@ -173,7 +166,7 @@ def account_counts(job: Job) -> tuple[tuple[int, str], ...]:
 
 def account_line(job: Job) -> str:
     """ "3 at the service · 1 waiting in your account · 2.5 MB"; "" where the account has nothing to do with it."""
-    if not (job.account_problem or is_collected(job)):
+    if not (job.account_problem or states.is_collected(job)):
         return ""
     counts = [text for count, text in account_counts(job) if count]
     return " · ".join((*counts, tr("stopped", "collecting")) if job.account_problem else counts)
@@ -212,14 +205,25 @@ def list_row(job: Job, title: str) -> tuple[tuple[str, str], ...]:
     done, batches = figures.number(job.batches_done), figures.number(len(job.batches))
     return (
         (tr("Job"), job.id),
-        (tr("State"), words_of_job(job).text),
-        (tr("Kind"), kind_words(job.kind)),
+        (tr("State"), states.words_of_job(job).text),
+        (tr("Kind"), states.kind_words(job.kind)),
         (tr("Batches"), f"{done}/{batches}" if job.batches else ""),
         (tr("In your account"), "" if is_over(job) else account_line(job)),
         (tr("Connection"), said(title)),
         (tr("Made"), figures.moment(job.created_at)),
         (tr("Tags"), ", ".join(job.tags)),
         (tr("Name"), job.name),
+    )
+
+
+def account_columns() -> tuple[tuple[str, "Callable[[AccountJob, Job | None], str]"], ...]:
+    """The columns of a list of jobs in the account, with the words of each for a job that is here, or not."""
+    return (
+        (tr("Job"), lambda found, _: found.title),
+        (tr("Kind"), lambda found, _: states.kind_words(found.kind)),
+        (tr("Batches"), lambda found, _: figures.number(found.batches)),
+        (tr("Handed over"), lambda found, _: figures.moment(found.at)),
+        (tr("On this computer"), lambda _, here: states.words_of_job(here).text if here else tr("not here")),
     )
 
 
@@ -238,13 +242,13 @@ def facts(
     `taken_from` are the names of the jobs that results were taken from, `now` is in seconds since 1970.
     """
     title = said(connection.title if connection is not None else message("connection_was_removed"))
-    if is_practice(job):
+    if states.is_practice(job):
         title = tr("{title}: on this computer, by a small model in place of Cloudflare's").format(title=title)
     moments = ((tr("Made"), job.created_at), (tr("Sent"), job.sent_at))
     return (
         (tr("Name"), job.name),
-        (tr("State"), words_of_job(job).text),
-        (tr("Kind"), kind_words(job.kind)),
+        (tr("State"), states.words_of_job(job).text),
+        (tr("Kind"), states.kind_words(job.kind)),
         (tr("Connection"), title),
         (tr("Model"), f"{said(find_model(job.model).title)} · {job.model}"),
         (tr("Options"), _options(job)),
@@ -313,7 +317,7 @@ def _finished(job: Job) -> str:
 
 
 def _price(job: Job, planned: Planned) -> str:
-    if is_practice(job):
+    if states.is_practice(job):
         return tr("nothing, practice is free")
     shown = price_words(job, planned)
     return tr("{price}, before what is free each day").format(price=shown) if shown else ""
@@ -321,7 +325,7 @@ def _price(job: Job, planned: Planned) -> str:
 
 def _in_account(job: Job, connection: Connection | None, now: float) -> str:
     """Where the answers are while they come; afterwards how long the account keeps its copies."""
-    if not is_over(job) or not is_collected(job):
+    if not is_over(job) or not states.is_collected(job):
         return account_line(job)
     handed = sum(bool(batch.handed_over_at) for batch in job.batches)
     if job.taken_over:
@@ -340,7 +344,7 @@ def _in_account(job: Job, connection: Connection | None, now: float) -> str:
 _KNOWN_WORDS = ("", "queued", "running")
 
 
-def note_of(batch: Batch) -> tuple[str, Role]:
+def note_of(batch: Batch) -> tuple[str, states.Role]:
     """What is said of a batch beside its state, and the role of its colour."""
     if batch.error:
         return said(batch.error), "attention"
@@ -355,7 +359,7 @@ def batch_row(batch: Batch, job: Job) -> tuple[tuple[str, str], ...]:
     """A batch in a list of the terminal's: the name of each column and the words in it."""
     return (
         (tr("Batch"), figures.number(batch.number)),
-        (tr("State"), words_of_batch(batch, job).text),
+        (tr("State"), states.words_of_batch(batch, job).text),
         (tr("Requests"), figures.number(batch.requests)),
         (tr("Size"), figures.size(batch.bytes)),
         (tr("Request ID"), batch.request_id),
@@ -365,11 +369,11 @@ def batch_row(batch: Batch, job: Job) -> tuple[tuple[str, str], ...]:
 
 def progress_words(batches: Sequence[Batch]) -> str:
     """ "2 of 5 batches done · Running: 2 · Waiting to be sent: 1", the service's own words, and why one waits."""
-    counts = Counter(words_of_batch(batch, None).text for batch in batches)
+    counts = Counter(states.words_of_batch(batch, None).text for batch in batches)
     done = figures.number(sum(batch.state is BatchState.DONE for batch in batches))
     parts = [figures.plural(len(batches), "{done} of {n} batch done", "{done} of {n} batches done", done=done)]
-    for words in state_texts():
-        if counts[words] and words != state_words(BatchState.DONE).text:
+    for words in states.state_texts():
+        if counts[words] and words != states.state_words(BatchState.DONE).text:
             parts.append(f"{words}: {figures.number(counts[words])}")
     notes = (note_of(batch)[0] for batch in batches if not (batch.state.is_final or batch.is_in_account))
     return " · ".join((*parts, *dict.fromkeys(filter(None, notes))))

@@ -66,12 +66,12 @@ async def card(stage: Stage, take: Take, worker: WorkerStage) -> None:
     (shown,) = stage.workspace.connection_page.cards
     shown.save_button.click()  # the account's card has a button with the same name
     await person.until_sees("keeps no answers")
-    await person.until(lambda: not shown.doing())
+    await person.until(lambda: not shown.is_working)
     await take(stage, "account-no-room")
     worker.room.is_open = True
     shown.test_button.click()
     await person.until(lambda: not person.sees("keeps no answers"))
-    await person.until(lambda: not shown.doing())
+    await person.until(lambda: not shown.is_working)
     await take(stage, "account-card")
     worker.connection_id = shown.record.id
 

@@ -63,7 +63,7 @@ async def connections(stage: Stage, take: Take, worker: FaultyService) -> None:
     await person.press(Qt.Key.Key_Escape)
     await person.click("Save and test")
     await person.until_sees("Workers AI answers", "New jobs use")
-    await stage.person.until(lambda: not any(card.doing() for card in stage.workspace.connection_page.cards))
+    await stage.person.until(lambda: not any(card.is_working for card in stage.workspace.connection_page.cards))
     await take(stage, "other-worker")
     worker.follow(faults.mutate(on="poll", times=0, how="references_null"))
     await checked(stage, take)

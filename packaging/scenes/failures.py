@@ -85,7 +85,7 @@ async def _page(root: Path, theme: Theme, url: str) -> AsyncIterator[Stage]:
         await stage.person.until_sees("Find my account ID", "Not tested yet")
         yield stage
         card = stage.workspace.connection_page.cloudflare
-        await stage.person.until(lambda: not card.doing())
+        await stage.person.until(lambda: not card.is_working)
 
 
 @asynccontextmanager

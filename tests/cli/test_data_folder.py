@@ -1,6 +1,5 @@
 """What the terminal says about a data folder that was moved, copied or damaged, and how it is answered."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,15 +7,14 @@ import pytest
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.resources import resource
 from tests.journeys.terminal import Terminal
-from tests.support.practice import PracticeServer
+from tests.support.faulty_service import ThreadedService
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    with PracticeServer(tmp_path / "service") as server:
-        yield server.url
+def url(service: ThreadedService) -> str:
+    return service.url
 
 
 @pytest.fixture(autouse=True)

@@ -64,6 +64,7 @@ NOT_TRANSLATED: Final = {
     r"(?m)^first(?=  )|(?<=  )first$": "the name of an index",
     r"(?m)(?<=  )text$": "a column",
     r"\bAdded job, ": "the name of an attached job, which is stored",
+    r"(?m)(?<=· )(?:UTF-8|Windows-125\d)$": "names of encodings",
 }
 
 # What `said` leaves as it is though it has letters, and why.

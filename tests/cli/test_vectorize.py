@@ -1,26 +1,21 @@
 """`cfbatch vectorize`: pushing, listing and searching from the terminal."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.canary import TOKEN
 from tests.journeys.terminal import Ended, Terminal
-from tests.support.practice import PracticeServer
 
 ROWS = ["1,warm hat,north,3.5", "2,cold hat,south,4", "3,a bicycle,north,100", "4,a red bicycle,north,120"]
 
 
 @pytest.fixture
-def terminal(terminal: Terminal, tmp_path: Path) -> Iterator[Terminal]:
+def terminal(connected: Terminal, tmp_path: Path) -> Terminal:
     """With a job of four vectors, "one"."""
     path = tmp_path / "one.csv"
     path.write_text("\n".join(["id,text,shop,price", *ROWS]), encoding="utf-8")
-    with PracticeServer(tmp_path / "service", token=TOKEN) as server:
-        terminal.connect(server.url)
-        assert terminal.run("run", path, "--embed", "--connection", "cloudflare").status == 0
-        yield terminal
+    assert connected.run("run", path, "--embed", "--connection", "cloudflare").status == 0
+    return connected
 
 
 def push(terminal: Terminal, *more: object) -> Ended:

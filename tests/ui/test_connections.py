@@ -43,8 +43,10 @@ from tests.ui.connections import (
     choose,
     choose_path,
     click,
+    entries,
     everything_said,
     field,
+    offered,
     opened_page,
     paste,
     save,
@@ -109,7 +111,7 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
         await answer(page, words)
         await until(lambda: not page.tasks.is_running("account"))
     assert backend.stored == {} and not secret.remove.isVisible() and account.text() == ACCOUNT
-    assert page.practice.choice.isChecked() and not page.cloudflare.is_ready()
+    assert page.practice.choice.isChecked() and not page.cloudflare.is_ready
     assert states(page.cloudflare) == UNTESTED
 
 
@@ -223,7 +225,7 @@ async def test_a_worker_is_added_tested_used_for_new_jobs_and_collects(
 ) -> None:
     page = await open_page()
     card = begin(page, WORKER)
-    assert card.title() == "My Worker" and states(card) == UNTESTED
+    assert card.record.name == "My Worker" and states(card) == UNTESTED
     assert not card.choice.isEnabled()
     paste(field(card, "url"), room[1])
     QTest.keyClicks(field(card, "secret"), SECRET)
@@ -331,7 +333,7 @@ async def test_rename_and_remove(open_page: Open, endpoints: Endpoints, backend:
     choose(card, "Rename…")
     await answer_line("Batch in Berlin")
     await settled(page)
-    assert card.title() == "Batch in Berlin" and page.program.address_book.saved()[1].name == "Batch in Berlin"
+    assert card.record.name == "Batch in Berlin" and page.program.address_book.saved()[1].name == "Batch in Berlin"
 
     program = page.program
     connection = card.record.id
@@ -459,11 +461,10 @@ async def test_closing_ends_the_check_and_what_was_sent_is_written_down(desk: De
 
 async def test_a_worker_and_a_gateway_are_kinds_for_developers(open_page: Open) -> None:
     page = await open_page()
-    assert page.account_button.isVisible() and not page.new_button.isVisible()
-    click(page.account_button)
+    assert offered(page.new_button.menu()) == {"Cloudflare account"}
+    entries(page.new_button.menu())["Cloudflare account"].trigger()
     assert [card.record.kind for card in page.cards] == ["cloudflare"]
     page.program.change_settings(for_developers=True)
-    page.hide()
-    page.show()
+    page.refresh()
     await settled(page)
-    assert page.new_button.isVisible() and not page.account_button.isVisible()
+    assert len(offered(page.new_button.menu())) == 3

@@ -6,9 +6,7 @@ from pathlib import Path
 import keyring.backends.fail
 import pytest
 from keyring.backend import KeyringBackend
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
@@ -100,7 +98,9 @@ async def test_from_the_guide_to_a_connection(desk: Desk) -> None:
     await desk.close(dialog)
 
     (card,) = desk.page.cards
-    assert card.title() == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    assert (
+        card.record.name == "My Worker" and card.lines["url"].field.text() == "https://cf-batch-door.anna.workers.dev"
+    )
     assert card.rows["paid_plan"].field.isChecked() and card.lines["secret"].remove.isVisible() and not card.has_news()
 
 
@@ -144,18 +144,6 @@ async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again
     await desk.close(dialog)
 
 
-async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> None:
-    desk.faulty.follow(faults.stall(on="any", number=2))
-    dialog = desk.set_up()
-    dialog.token.setText(TOKEN)
-    click(dialog.start_button)
-    await until(lambda: len(desk.faulty.arrivals) == 2)
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    await until(lambda: not desk.page.window().findChildren(WorkerSetupDialog))
-    await until(lambda: not desk.page.tasks.running())
-    assert not desk.account.changes and desk.program.settings.connections == ()
-
-
 @pytest.mark.parametrize("backend", [keyring.backends.fail.Keyring()], ids=["no keyring"])  # type: ignore[no-untyped-call]
 async def test_without_a_keyring_the_secret_can_be_copied(desk: Desk) -> None:
     dialog = desk.set_up()
@@ -180,7 +168,7 @@ async def test_all_of_it_is_removed_and_the_connection_only_if_the_user_says_so(
     assert shows(taking.afterwards.text(), "n_stored_objects_were_deleted")
     assert desk.account.state == ({}, {}, {}) and taking.token.text() == ""
     await desk.close(taking)
-    assert [card.title() for card in desk.page.cards] == ["My Worker"]
+    assert [card.record.name for card in desk.page.cards] == ["My Worker"]
 
     again = desk.remove()
     again.forget.setChecked(True)

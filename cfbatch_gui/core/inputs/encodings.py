@@ -164,7 +164,7 @@ _NEVER_WITHIN_CHARACTERS = re.compile(rb"[\0-\x2f]")
 _WIDE = ("cp932", "euc_jp", "gb18030", "big5hkscs", "cp949")
 _WITHIN_WORDS = frozenset("ªºµ´’·\xad\xa0")
 _IDEOGRAPHIC = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC"})
-_MOST_BROKEN = 200  # at most one of so many characters beyond ASCII may be broken
+_MOST_BROKEN = 0.005  # share of the characters beyond ASCII that some program may have cut in two
 
 
 def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Encoding:
@@ -177,9 +177,15 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Encoding:
         return Encoding("utf-8")
     import chardet  # loads slowly, and most files are UTF-8
 
-    sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)
-    telling = _without_broken_lines(_telling_part(sample))
-    usual = next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec))
+    if is_cut:
+        first = _NEVER_WITHIN_CHARACTERS.search(sample)
+        sample = sample[sample.find(b"\n") + 1 or (first.end() if first else 0) :]
+    sample = sample.translate(None, _CONTROLS)
+    lines = sorted(sample.splitlines(keepends=True), key=bytes.isascii)  # others may be in another language
+    if wide := next((codec for codec in _WIDE if 0 < _broken_share(sample, codec) <= _MOST_BROKEN), ""):
+        lines = [line for line in lines if not _broken_share(line, wide)]
+    telling = b"".join(lines)[:_MOST_BYTES]
+    usual = FALLBACK if _broken_share(sample, FALLBACK) <= _MOST_BROKEN else _WITHOUT_GAPS
     codecs_by_text = {telling.decode(usual, "replace"): usual}  # several encodings may agree on a sample
     likelihoods: dict[str, float] = {}
     behind = 1 - min(1.0, _CLOSE / max(1, len(telling)) ** _CLOSE_POWER)
@@ -187,7 +193,7 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Encoding:
         if each["confidence"] < behind * max(likelihoods.values(), default=0.0):
             break  # those that follow are less likely
         codec = _CODECS.get(each["encoding"] or "", usual)
-        if _decodes_mostly(sample, codec):
+        if _broken_share(sample, codec) <= _MOST_BROKEN:
             text = telling.decode(codec, "replace")
             codec = codecs_by_text.setdefault(text, codec)
             likelihood = each["confidence"] * (1 - _odd_share(text)) * (1 - (codec != FALLBACK) * _OTHER / len(telling))
@@ -228,31 +234,8 @@ def _decoded(sample: bytes, codec: str) -> str | None:
         return None
 
 
-def _whole_characters(sample: bytes, *, is_cut: bool) -> bytes:
-    if not is_cut:
-        return sample
-    first = _NEVER_WITHIN_CHARACTERS.search(sample)
-    return sample[sample.find(b"\n") + 1 or (first.end() if first else 0) :]
-
-
-def _telling_part(sample: bytes) -> bytes:
-    """As much as chardet looks at, first of the lines beyond ASCII: others may be in another language."""
-    lines = sorted(sample.splitlines(keepends=True), key=bytes.isascii)
-    return b"".join(lines)[:_MOST_BYTES]
-
-
-def _decodes_mostly(sample: bytes, codec: str) -> bool:
-    return _are_few_broken(codecs.getincrementaldecoder(codec)("replace").decode(sample))
-
-
-def _are_few_broken(text: str) -> bool:
-    return text.count("\ufffd") * _MOST_BROKEN <= sum(sign > "\x7f" for sign in text)
-
-
-def _without_broken_lines(sample: bytes) -> bytes:
-    """Of a text with few characters that some program has cut in two, the lines with whole ones."""
-    for codec in _WIDE:
-        text = sample.decode(codec, "replace")
-        if "\ufffd" in text and _are_few_broken(text):
-            return b"".join(line for line in sample.splitlines(keepends=True) if _decoded(line, codec) is not None)
-    return sample
+def _broken_share(sample: bytes, codec: str) -> float:
+    """How many characters beyond ASCII are broken, but for one that the sample ends within."""
+    text = codecs.getincrementaldecoder(codec)("replace").decode(sample)
+    broken = text.count("\ufffd")
+    return broken / sum(sign > "\x7f" for sign in text) if broken else 0.0

@@ -37,15 +37,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import MOST_ROWS, ROW_FORM, Inserts, WriteQueue, form_of, write_queue
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.system.files import (
-    flush_folder,
-    flush_to_disk,
-    list_unfinished,
-    move_file,
-    own_errors,
-    temporary_folder,
-    write_own_file,
-)
+from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai.estimate import count_ascii_tokens, count_tokens, tokens_upper
 
 _encode, _encode_into = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_into
@@ -445,7 +437,7 @@ def fill(
     """
     folder.create()
     fresh = folder.path / "data.new.db"
-    list_unfinished(fresh, fresh.with_name(f"{fresh.name}-journal"))
+    files.list_unfinished(fresh, fresh.with_name(f"{fresh.name}-journal"))
     schema.create(fresh, indexed=False, size=source.size + (second.size if second else 0))
     try:
         with schema.opened(fresh) as database:
@@ -461,11 +453,11 @@ def fill(
                 filled = _finish(database, loading, source, mapping, second)
                 for name, value in (facts or {}).items():
                     schema.put_metadata_value(database, name, value)
-        flush_to_disk(fresh)
+        files.flush_to_disk(fresh)
         check()
-        with own_errors(folder.data):
-            move_file(fresh, folder.data)
-        flush_folder(folder.path)
+        with files.own_errors(folder.data):
+            files.move_file(fresh, folder.data)
+        files.flush_folder(folder.path)
     finally:
         fresh.unlink(missing_ok=True)
     return filled
@@ -537,8 +529,8 @@ def fill_named(
     writer.writerows(rows)
     data = text.getvalue().encode()
     mapping = Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, _NAMED_ROLES[kind])
-    with temporary_folder() as place:
+    with files.temporary_folder() as place:
         path = place / "names.csv"
-        write_own_file(path, data)
+        files.write_own_file(path, data)
         source = Source(path, FileFormat.DELIMITED, _NAMED_COLUMNS[kind], len(data), "utf-8", ",", has_header=True)
         fill(folder, source, mapping, facts=facts)

@@ -8,9 +8,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,39 +38,8 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """An encoding, and parts of texts as they read in it; the parts are the same in all readings of a file."""
-
-    codec: str
-    examples: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EncodingDoubt:
-    """A file, 1 or 2, with the reading that was guessed and then those that are about as likely."""
-
-    file: int
-    name: str
-    readings: tuple[Reading, ...]
-
-    def error(self) -> EncodingUnknown:
-        guess, *others = self.readings
-        readings = [
-            message("encoding_example", encoding=shown_name(each.codec), example=each.examples[0])
-            for each in self.readings
-        ]
-        named = reduce(lambda before, each: message("before_or_last", before=before, last=each), readings)
-        return EncodingUnknown(
-            message("name_does_not_say_encoding_may", name=self.name, named=named),
-            file_name=self.name,
-            guess=guess.codec,
-            others=tuple(each.codec for each in others),
-        )
-
-
 class Drafts:
-    """All methods but `load`, `encoding_doubts`, `examine` and `duplicate` are quick; call those four in a thread."""
+    """All methods but `load`, `check_encodings`, `examine` and `duplicate` are quick; call those four in a thread."""
 
     def __init__(
         self,
@@ -144,14 +113,13 @@ class Drafts:
         write_manifest(folder, job)
         return job
 
-    def encoding_doubts(self, job_id: str) -> tuple[EncodingDoubt, ...]:
-        """The files of the draft whose guessed encoding another is close to, under which texts that are sent differ."""
+    def check_encodings(self, job_id: str) -> None:
+        """As the function of this name, for the files of a draft."""
         folder = self.folder(job_id)
         draft = folder.draft()
-        if draft is None or not folder.data.exists():
-            return ()
-        files = [(Path(draft.path).name, draft.options), (Path(draft.second_path).name, draft.second_options)]
-        return encoding_doubts(folder, files)
+        if draft is not None and folder.data.exists():
+            first, second = (draft.path, draft.options), (draft.second_path, draft.second_options)
+            check_encodings(folder, [(Path(path).name, options) for path, options in (first, second)])
 
     def examine(self, job_id: str) -> Plan:
         """Plan the draft and return its counts, problems and estimated price, and what earlier jobs have of it."""
@@ -313,21 +281,28 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
 
 
 _MOST_COMPARED = 2_000  # texts with letters beyond ASCII
-_EXAMPLES = 3
 _BEFORE, _SHOWN = 3, 90  # words of an example before its first letter beyond ASCII, and bytes of all
 
 
-def encoding_doubts(folder: JobFolder, files: Iterable[tuple[str, ReadOptions]]) -> tuple[EncodingDoubt, ...]:
-    """The doubts about the files of a job that is filled: the name of each, and how it was read."""
-    found = []
+def check_encodings(folder: JobFolder, files: Iterable[tuple[str, ReadOptions]]) -> None:
+    """Raise EncodingUnknown for a file whose guessed encoding another is close to, under which texts that are sent
+    differ. `files` are those of a job that is filled: the name of each, and how it was read.
+    """
     for number, (name, options) in enumerate(files, 1):
-        if options.is_encoding_guessed and options.encoding and options.other_encodings:
-            with folder.open(read_only=True) as database:
-                texts = islice(_texts(database, number), _MOST_COMPARED)
-                readings = readings_of(texts, options.encoding, options.other_encodings)
-            if len(readings) > 1:
-                found.append(EncodingDoubt(number, name, readings))
-    return tuple(found)
+        if not (options.is_encoding_guessed and options.encoding and options.other_encodings):
+            continue
+        with folder.open(read_only=True) as database:
+            texts = islice(_texts(database, number), _MOST_COMPARED)
+            found = readings_of(texts, options.encoding, options.other_encodings)
+        guess, *others = found
+        if others:
+            readings = (
+                message("encoding_example", encoding=shown_name(codec), example=example)
+                for codec, example in found.items()
+            )
+            named = reduce(lambda before, each: message("before_or_last", before=before, last=each), readings)
+            sentence = message("name_does_not_say_encoding_may", name=name, named=named)
+            raise EncodingUnknown(sentence, file_name=name, guess=guess, others=tuple(others))
 
 
 def _texts(database: sqlite3.Connection, file: int) -> Iterator[str]:
@@ -340,17 +315,18 @@ def _texts(database: sqlite3.Connection, file: int) -> Iterator[str]:
     return (text for (text,) in found)
 
 
-def readings_of(texts: Iterable[str], guess: str, others: Iterable[str]) -> tuple[Reading, ...]:
-    """The reading that was guessed, and those of the others in which a text differs."""
+def readings_of(texts: Iterable[str], guess: str, others: Iterable[str]) -> dict[str, str]:
+    """An example, "" without one, as it reads in the encoding that was guessed, and in those of the others in which a
+    text differs.
+    """
     read = [text.encode(guess, "ignore") for text in texts]  # without letters that are not the file's, as a template's
-    differing = {
-        codec: [data for data in read if data.decode(codec, "replace") != data.decode(guess, "replace")]
-        for codec in others
-    }
-    codecs = (guess, *filter(differing.get, others))
-    found = (_example(data) for some in zip_longest(*differing.values()) for data in some if data)
-    examples = tuple(islice(dict.fromkeys(found), _EXAMPLES))  # of each codec by turns
-    return tuple(Reading(codec, tuple(each.decode(codec, "replace") for each in examples)) for codec in codecs)
+    differing: dict[str, bytes] = {}
+    for codec in others:
+        found = (data for data in read if data.decode(codec, "replace") != data.decode(guess, "replace"))
+        if first := next(found, b""):
+            differing[codec] = first
+    example = _example(next(iter(differing.values()), b""))
+    return {codec: example.decode(codec, "replace") for codec in (guess, *differing)}
 
 
 def _example(data: bytes) -> bytes:

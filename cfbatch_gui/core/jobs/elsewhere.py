@@ -37,14 +37,7 @@ from cfbatch_gui.core.jobs.store.data_folder import write_manifest
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import submission_of
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.answers import (
-    Element,
-    Expected,
-    Finished,
-    Waiting,
-    is_request_id,
-    what_it_holds,
-)
+from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.collector import NO_ROOM_SENTENCE, NOT_THERE, AccountCollector, ListedShard
 
 if TYPE_CHECKING:
@@ -54,23 +47,24 @@ _NOT_THE_FILE = message("is_not_file_was_sent_or")
 _SHORTEST_ID: Final = 4  # characters of a pasted id
 
 
-def read_pasted_job(text: str) -> Waiting:
+def read_pasted_job(text: str) -> answers.Waiting:
     """A request id, or an answer that holds one, with or without the v4 envelope; what stands around the JSON is passed
     over. `model` is "" when the text did not say. Raises UsageError.
     """
     found, model = (re.search(rf'"{name}"\s*:\s*"([^"]+)"', text) for name in ("request_id", "model"))
     word = found[1] if found else text.strip().strip("\"'`“”‘’")
-    if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
+    is_id = len(word) >= _SHORTEST_ID and answers.is_request_id(word)
+    if not is_id or word.startswith(("{", "[", "<", "http://", "https://")):
         raise UsageError(message("holds_no_request_id_paste_id"))
-    return Waiting("queued", word, model[1] if found and model else "")
+    return answers.Waiting("queued", word, model[1] if found and model else "")
 
 
-def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list[int]]:
+def lay_out(folder: JobFolder, job: Job, finished: answers.Finished) -> tuple[Kind, list[int]]:
     """Write down which request each item belongs to, by the answer; its kind, and how many items each request has.
     Raises ReplyError when it does not fit the file.
     """
     elements = _in_order(finished.elements)
-    held = [what_it_holds(element) for element in elements]
+    held = [answers.what_it_holds(element) for element in elements]
     kinds = {answered.kind for answered in held if answered is not None}
     if len(kinds) > 1:
         raise ReplyError(message("answer_both_scores_vectors_such_job"))
@@ -100,7 +94,7 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> tuple[Kind, list
     return kind, counts
 
 
-def by_id_alone(finished: Finished) -> Finished:
+def by_id_alone(finished: answers.Finished) -> answers.Finished:
     """The answer to a job that was made elsewhere, as it is matched to the requests that were laid out by it. Raises
     ReplyError.
     """
@@ -108,14 +102,14 @@ def by_id_alone(finished: Finished) -> Finished:
         msgspec.structs.replace(element, id=index, external_reference=None)
         for index, element in enumerate(_in_order(finished.elements))
     )
-    return Finished(plain, finished.tokens)
+    return answers.Finished(plain, finished.tokens)
 
 
-def _in_order(elements: Sequence[Element]) -> list[Element]:
+def _in_order(elements: Sequence[answers.Element]) -> list[answers.Element]:
     """By id, which counts the requests; a single element needs none."""
     if len(elements) == 1 and elements[0].id is None:
         return list(elements)
-    placed: dict[int, Element] = {}
+    placed: dict[int, answers.Element] = {}
     for element in elements:
         if element.id is None or not 0 <= element.id < len(elements) or element.id in placed:
             raise ReplyError(message("results_job_do_not_say_request"))
@@ -123,7 +117,7 @@ def _in_order(elements: Sequence[Element]) -> list[Element]:
     return [placed[index] for index in range(len(elements))]
 
 
-def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Expected | None]) -> list[int]:
+def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[answers.Expected | None]) -> list[int]:
     """Items of each request. Of a request that the service failed at, the answer does not say how many it had."""
     known = sum(answered.count for answered in held if answered is not None)
     failed = sum(answered is None for answered in held)
@@ -144,7 +138,7 @@ def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Expected | Non
     return [(items - known) // failed if answered is None else answered.count for answered in held]
 
 
-def _references(job_id: str, elements: Sequence[Element]) -> list[str]:
+def _references(job_id: str, elements: Sequence[answers.Element]) -> list[str]:
     """The references that were sent, as far as each is there and is one request's alone; else our own."""
     theirs = Counter(element.external_reference for element in elements)
     return [

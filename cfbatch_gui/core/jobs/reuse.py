@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder.checksums import (
-    batches_of_items,
-    checksums_of,
-    differing,
-    items_of_batches,
-    noted_checksums,
-    read_pairs,
-)
+from cfbatch_gui.core.job_folder import checksums
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of_items, places
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
@@ -135,7 +128,7 @@ def _matched(ours: Hashes, waiting: Numbers, theirs: JobFolder, kind: Kind) -> t
     with theirs.open(read_only=True) as database:
         if len(there) and not database.execute(_IS_WHOLE).fetchone()[0]:
             if kind is Kind.RANK:
-                pairs = read_pairs(database)
+                pairs = checksums.read_pairs(database)
                 done = pairs["item"][~np.isneginf(pairs["score"])]
             else:
                 done = np.fromiter((number for (number,) in database.execute(_WITH_VECTOR)), np.int64)
@@ -227,12 +220,13 @@ class _Taking:
             database.execute("BEGIN")  # several reads of one state: more answers may be stored meanwhile
             pooling = str(metadata_value(database, "pooling") or "")
             if self._kind is Kind.RANK:
-                items = read_pairs(database)
-                found = checksums_of(database, items=items)
+                items = checksums.read_pairs(database)
+                found = checksums.checksums_of(database, items=items)
             else:
                 vectors = stored_vectors(earlier.folder.vectors)
-                found = checksums_of(database, vectors, batches_of_items(database, theirs))
-            damaged = items_of_batches(database, differing(found, noted_checksums(database)))
+                found = checksums.checksums_of(database, vectors, checksums.batches_of_items(database, theirs))
+            differing = checksums.differing(found, checksums.noted_checksums(database))
+            damaged = checksums.items_of_batches(database, differing)
             for start in range(0, len(order), _BLOCK):
                 chosen = order[start : start + _BLOCK]
                 mine, there = ours[chosen], theirs[chosen]

@@ -1,6 +1,6 @@
 """The card of a connection: what is entered at the left, and what a test of it has found at the right."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE, SecretState
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token
-from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, has_failed, has_passed, titles_of
+from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_fields import DaysRow, LineRow, RowWidget, StepRow, TickRow, has_problem
@@ -75,17 +75,14 @@ class ConnectionCard(Card):
         self.more.setAccessibleName(more)
         self.more.setToolTip(display.plain_tip(more))
 
-    def title(self) -> str:
-        return self._title.text()
-
 
 class SavedCard(ConnectionCard):
     """Shows a `SavedConnection`, whose id is "" until it was saved, with its secrets; the page does what is wanted."""
 
     def __init__(self, record: SavedConnection, page: "ConnectionPage") -> None:
         super().__init__(record, page)
-        self._is_ready = self._is_working = self._had_focus = False
-        self._results: tuple[CheckResult, ...] = ()
+        self.is_ready = self.is_working = self._had_focus = False
+        self.results: tuple[CheckResult, ...] = ()
         self.rows: dict[str, RowWidget] = {each.name: self._made(each) for each in self.kind.rows}
         self.lines = {name: each for name, each in self.rows.items() if isinstance(each, LineRow)}
         self.secrets = {name: each for name, each in self.lines.items() if each.is_secret}
@@ -168,7 +165,7 @@ class SavedCard(ConnectionCard):
 
     def show_state(self, secrets: dict[str, SecretState | None], *, is_ready: bool) -> None:
         """`secrets` by the names of their rows; None is one that the keyring is being asked for."""
-        self._is_ready = is_ready
+        self.is_ready = is_ready
         for name, state in secrets.items():
             self.lines[name].show_secret(state)
         if self.record.id == CLOUDFLARE:
@@ -194,10 +191,7 @@ class SavedCard(ConnectionCard):
         if ACCOUNT_VARIABLE in held:
             self.lines["account_id"].show_value(self.record.account_id)
             self.lines["account_id"].fix(ACCOUNT_VARIABLE)
-        self.more.setVisible(bool(self.record.account_id) and ACCOUNT_VARIABLE not in held)
-
-    def is_ready(self) -> bool:
-        return self._is_ready
+        self.more.setEnabled(bool(self.record.account_id) and ACCOUNT_VARIABLE not in held)
 
     def typed(self) -> SavedConnection:
         values = {name: each.value() for name, each in self.rows.items() if hasattr(self.record, name)}
@@ -214,23 +208,23 @@ class SavedCard(ConnectionCard):
 
     def update_buttons(self) -> None:
         is_fixed = all(each.field.isReadOnly() for each in self.lines.values())
-        saving = not is_fixed and (self.has_news() or not self.is_ready())
-        words = tested_words(self._results, is_ready=self._is_ready)
+        saving = not is_fixed and (self.has_news() or not self.is_ready)
+        words = tested_words(self.results, is_ready=self.is_ready)
         self.state.set_state(words.text, words.icon, words.role)
         self.state.show()
         self.save_button.setVisible(saving)
         self.test_button.setVisible(not saving)
-        self.test_button.setText(tr("Test again") if self._results else tr("Test"))
-        busy = tr("Wait until this is done.") if self._is_working else ""
+        self.test_button.setText(tr("Test again") if self.results else tr("Test"))
+        busy = tr("Wait until this is done.") if self.is_working else ""
         self.save_button.set_possible(busy)
-        self.check_button.setVisible(not saving and not self._is_working)
-        self.test_button.set_possible(busy or ("" if self.is_ready() else tr("There is nothing to test yet.")))
+        self.check_button.setVisible(not saving and not self.is_working)
+        self.test_button.set_possible(busy or ("" if self.is_ready else tr("There is nothing to test yet.")))
 
     def set_working(self, doing: str) -> None:
         focused = QApplication.focusWidget()
-        if doing and not self._is_working:
+        if doing and not self.is_working:
             self._had_focus = focused is not None and self.isAncestorOf(focused)
-        self._is_working = bool(doing)
+        self.is_working = bool(doing)
         self._doing.set_line(doing)
         self._fields.setEnabled(not doing)
         self.update_buttons()
@@ -239,33 +233,10 @@ class SavedCard(ConnectionCard):
             button.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
             self._had_focus = False
 
-    def doing(self) -> str:
-        return self._doing.text()
-
-    # The test
-
-    async def show_test(self, test: Awaitable[tuple[CheckResult, ...]]) -> None:
-        self.set_working(tr("Asking the service…"))
-        self.checks.show_running()
-        results: tuple[CheckResult, ...] = ()
-        try:
-            results = await test
-        finally:
-            self.show_results(results)
-
     def show_results(self, results: Sequence[CheckResult]) -> None:
-        self._results = tuple(results)
+        self.results = tuple(results)
         self.checks.show_results(results)
         self.update_buttons()
-
-    def has_failed(self) -> bool:
-        return has_failed(self._results)
-
-    def has_passed(self) -> bool:
-        """Whether there was a test in which everything worked; what is asked last stays open for a gateway."""
-        return has_passed(self._results)
-
-    # What is entered
 
     def take(self, pasted: Pasted) -> bool:
         """Fill the fields with what is for them; whether there was anything."""

@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import ConnectionProblem, UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
+from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_cards import ConnectionCard, SavedCard
 from cfbatch_gui.ui.connections.connection_fields import open_in_browser
@@ -24,7 +25,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, boxed, column, scrolled
-from cfbatch_gui.words.connections import Kind, kind_words
+from cfbatch_gui.words.connections import KINDS, Kind, kind_words
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
 
@@ -58,12 +59,11 @@ class ConnectionPage(QWidget):
         self.paste_button = Button(tr("Paste"), "clipboard-paste", self.paste)
         self.paste_button.setToolTip(tr("An id, a token, a curl line, an export line or an address"))
         self.new_button = MenuButton(tr("New connection"), "plus")
-        kinds: tuple[Kind, ...] = ("cloudflare", "worker", "gateway")
-        for kind in kinds:
-            words = kind_words(kind)
-            self.new_button.add(words.title, partial(self._begin, kind), words.icon)
-        self.account_button = Button(tr("Another account"), "plus", partial(self._begin, "cloudflare"))
-        for button in (self.paste_button, self.account_button, self.new_button):
+        words = {kind: kind_words(kind) for kind in KINDS}
+        self._kinds = {
+            kind: self.new_button.add(each.title, partial(self._begin, kind), each.icon) for kind, each in words.items()
+        }
+        for button in (self.paste_button, self.new_button):
             self.header.add_button(button)
         self._content = boxed(self._column)
         self._area = scrolled(self._content)
@@ -82,13 +82,13 @@ class ConnectionPage(QWidget):
 
     def has_worked(self, connection_id: str) -> None:
         card = self._card(connection_id)
-        if card is not None and card.has_failed():
+        if card is not None and has_failed(card.results):
             card.show_results(())
             self.refresh()
 
     def has_failed(self) -> bool:
         card = self._card(self.program.settings.connection)
-        return card is not None and card.has_failed()
+        return card is not None and has_failed(card.results)
 
     # Cards
 
@@ -179,9 +179,8 @@ class ConnectionPage(QWidget):
             card.show_state(states, is_ready=next(each.is_ready for each in summaries if each.id == record_id))
 
     def _show_saved(self) -> None:
-        for_developers = self.program.settings.for_developers
-        self.new_button.setVisible(for_developers)
-        self.account_button.setVisible(not for_developers)  # the one kind that is left
+        for kind, action in self._kinds.items():
+            action.setVisible(kind == "cloudflare" or self.program.settings.for_developers)
         saved = self.program.address_book.saved()
         for card in [each for each in self.cards if each.record.id]:
             if all(each.id != card.record.id for each in saved):
@@ -201,7 +200,7 @@ class ConnectionPage(QWidget):
             self.header.set_state(tr("New jobs use the practice service"), "flask-conical", "quiet")
         else:
             name = tr("New jobs use {name}").format(name=title_words(self.program.address_book.title(used)))
-            is_well = card.is_ready() and not card.has_failed()
+            is_well = card.is_ready and not has_failed(card.results)
             self.header.set_state(name, *(("cloud", "accent") if is_well else ("triangle-alert", "attention")))
         self.state_shown.emit()
 
@@ -230,14 +229,18 @@ class ConnectionPage(QWidget):
         card.show_record(record)
         await self._was_changed()
         await self.test(card)
-        if may_use and card.has_passed():
+        if may_use and has_passed(card.results):
             await connections.use_if_none(record.id)
             await self._was_changed()
 
     async def test(self, card: SavedCard) -> None:
+        card.set_working(tr("Asking the service…"))
+        card.checks.show_running()
+        results: tuple[CheckResult, ...] = ()
         try:
-            await card.show_test(self.program.connections.check(card.record.id, self.program.settings.model))
+            results = await self.program.connections.check(card.record.id, self.program.settings.model)
         finally:
+            card.show_results(results)
             self.refresh()
 
     async def remove(self, card: SavedCard) -> None:

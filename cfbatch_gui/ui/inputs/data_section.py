@@ -313,18 +313,18 @@ class FilePart(QWidget):
 
     async def _offer_encodings(self, source: Source) -> None:
         """Each with a line of the file as it reads in it."""
-        present, *others = await asyncio.to_thread(readings, source)
-        titles, examples = dict(CHOICES), {each.codec: each.examples[0] for each in (present, *others) if each.examples}
+        examples, titles = await asyncio.to_thread(readings, source), dict(CHOICES)
+        present = next(iter(examples))
         patterns = {codec: self.tr("{encoding} – likely too") for codec in source.other_encodings}
         if source.is_encoding_guessed:
-            patterns[present.codec] = self.tr("{encoding} – our guess")
-        menu, as_it_is = QMenu(self), examples.get(present.codec, "")
-        for codec in dict.fromkeys((present.codec, *source.other_encodings, *titles)):
+            patterns[present] = self.tr("{encoding} – our guess")
+        menu, as_it_is = QMenu(self), examples[present]
+        for codec in dict.fromkeys((present, *source.other_encodings, *titles)):
             title = said(titles.get(codec, shown_name(codec)))
             words = patterns.get(codec, "{encoding}").format(encoding=title)
             example = one_line(examples.get(codec, as_it_is), _LONGEST_EXAMPLE).replace("&", "&&")
             read = partial(self._reread, encoding=codec, is_encoding_guessed=False, other_encodings=())
-            add_action(menu, f"{words}\t{example}", read, checked=codec == present.codec).setData(codec)
+            add_action(menu, f"{words}\t{example}", read, checked=codec == present).setData(codec)
         pop_up(menu, self.encoding)
 
     def _open_separator_menu(self) -> None:

@@ -148,7 +148,7 @@ class DraftActions(Drafts):
 
     @task("send")
     async def _send(self, job_id: str) -> None:
-        await self._check_encoding(job_id)
+        await asyncio.to_thread(self.program.drafts.check_encodings, job_id)
         found = self.state(job_id).preflight
         if found is not None and not await self._may_cost(job_id, found):
             return
@@ -160,11 +160,6 @@ class DraftActions(Drafts):
         self.forget(job_id)
         self.sent.emit(job_id)
 
-    async def _check_encoding(self, job_id: str) -> None:
-        """Raises EncodingUnknown when another encoding, about as likely, would send other texts."""
-        for doubt in await asyncio.to_thread(self.program.drafts.encoding_doubts, job_id):
-            raise doubt.error()
-
     async def _may_cost(self, job_id: str, found: Plan) -> bool:
         if self.job(job_id).connection == PRACTICE.id:
             return True
@@ -174,7 +169,7 @@ class DraftActions(Drafts):
 
     @task("try")
     async def try_first(self, job_id: str) -> None:
-        await self._check_encoding(job_id)
+        await asyncio.to_thread(self.program.drafts.check_encodings, job_id)
         drafts, on_disk = self.program.drafts, self.program.store.on_disk
         name = self.tr("{name}, first {n}").format(name=self.job(job_id).name, n=FIRST)
         copy = await asyncio.to_thread(partial(drafts.duplicate, job_id, name, first=FIRST))

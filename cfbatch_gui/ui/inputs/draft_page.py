@@ -1,15 +1,7 @@
 """The page of a draft: the kind of job, its data, and the check with the button that sends it."""
 
+from PySide6 import QtGui
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import (
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QKeySequence,
-    QResizeEvent,
-    QShortcut,
-    QShowEvent,
-)
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
@@ -64,7 +56,7 @@ class DraftPage(QWidget):
         self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
         self.setAcceptDrops(True)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), self).activated.connect(self.check.send_button.click)
+            QtGui.QShortcut(QtGui.QKeySequence(keys), self).activated.connect(self.check.send_button.click)
 
     # What the window calls
 
@@ -129,26 +121,26 @@ class DraftPage(QWidget):
             self._connections = await self._program.connections.summaries(self.drafts.job().connection)
             self._show()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self.data.set_room(self.height() - scaled(_BESIDE_PREVIEW))
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         super().showEvent(event)
         if self.job_id():
             self.refresh_connections()
 
     # Dropped files, folders and texts
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         if local_files(event.mimeData()) or event.mimeData().hasText():
             take_copy(event)
             self._veil.cover()
 
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:
         self._veil.hide()
 
-    def dropEvent(self, event: QDropEvent) -> None:
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:
         self._veil.hide()
         take_copy(event)
         if paths := local_files(event.mimeData()):

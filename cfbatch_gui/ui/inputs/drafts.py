@@ -33,7 +33,7 @@ from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import SavedDraft
-from cfbatch_gui.core.jobs.drafts import Reading, readings_of
+from cfbatch_gui.core.jobs.drafts import readings_of
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job
@@ -150,7 +150,7 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
     return OpenFile(source, preview(source, PREVIEW_ROWS), options)
 
 
-def readings(source: Source) -> tuple[Reading, ...]:
+def readings(source: Source) -> dict[str, str]:
     """How a line of the file reads in the encodings that make a difference, the present one first."""
     cells = (cell for row in preview_beyond_ascii(source) for cell in row.cells if not cell.isascii())
     present = source.encoding.removesuffix("-sig")

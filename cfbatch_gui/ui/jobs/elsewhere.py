@@ -29,7 +29,7 @@ from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.dialogs import Dialog
-from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
@@ -50,8 +50,9 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.jobs import account_columns
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import kind_icon, kind_words, title_words, words_of_job
+from cfbatch_gui.words.states import kind_icon, title_words
 
 _SAMPLE = 200  # rows by which the roles of columns are suggested
 _TEXT_HEIGHT = 110  # pixels
@@ -224,7 +225,8 @@ class AttachDialog(Dialog):
                 inputs=self.files.inputs(),
             )
         finally:
-            self._set_possible("")
+            if isValid(self):  # not when it was closed meanwhile
+                self._set_possible("")
         self.added.emit(job.id)
         self.accept()
 
@@ -244,27 +246,21 @@ def _ways(program: Program) -> Iterator[tuple[str, str]]:
             yield title if is_sure else tr("{name} (batches unconfirmed)").format(name=title), connection.id
 
 
-_TASKS = ("account list", "account removal", "take over")
-
-
 class AccountDialog(Dialog):
-    """`tasks` are the window's, so that its end waits for what is under way.
-
-    `opened` carries the id of a job on this computer, also of one that was just taken over.
-    """
+    """`opened` carries the id of a job on this computer, also of one that was just taken over."""
 
     opened = Signal(str)
 
-    def __init__(self, program: Program, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
+    def __init__(self, program: Program, connection_id: str, parent: QWidget) -> None:
         super().__init__(tr("In your account"), parent, (760, 560))
-        self._program, self._tasks = program, tasks
+        self._program, self.tasks = program, Tasks(self, self._failed)
         workers = [each for each in program.address_book.saved() if each.kind == "worker"]
         usual = sorted(workers, key=lambda each: (each.id != program.settings.connection, not each.collects))
         self.connection = Choice(tr("Worker"), [(each.name, each.id) for each in workers], lambda _: self.look())
         self.connection.set_value(connection_id or (usual[0].id if usual else ""))
         self.look_button = Button(tr("Look again"), "refresh-cw", self.look)
         self.problem = Saying("triangle-alert", "attention", "body")
-        self.rows: Rows[AccountJob] = Rows(self._columns(), key=lambda job: job.id, parent=self)
+        self.rows: Rows[AccountJob] = Rows(tuple(self._columns()), key=lambda job: job.id, parent=self)
         title = tr("Jobs in your account")
         self.table = TableView("account/jobs", title, self.rows, on_opened=lambda _: self.take_button.click())
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -276,7 +272,7 @@ class AccountDialog(Dialog):
                 " yet."
             )
         )
-        self.files = AttachedFiles(Tasks(self, self._show_problem), program.remembered_folder(FolderUse.INPUTS))
+        self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS))
         self.files.changed.connect(self._files_changed)
         note = tr(
             "This computer then watches the job and fetches its answers too. Nothing is sent again, and nothing is paid"
@@ -286,10 +282,8 @@ class AccountDialog(Dialog):
         self._sent = boxed(column(*sent, gap=SMALL))
         self.doing = Saying("loader", "accent", "quiet", wrap=False)
         self.take_button = PrimaryButton(tr("Take over"), "download", self._take_over_or_open)
-        remove = partial(self._start, "account removal", self._remove)
+        remove = partial(self._start, self._remove)
         self.remove_button = DangerButton(tr("Remove from my account…"), "trash-2", remove)
-        for name in _TASKS:
-            self.finished.connect(lambda _, name=name: tasks.cancel(name))
         which = boxed(row(Label(tr("Worker"), "quiet"), self.connection, None, self.look_button, gap=MEDIUM))
         about = tr("Jobs whose answers your account collects, whichever computer has sent them.")
         content = (which, self.problem, (self.places, 1), self._sent, self.doing)
@@ -303,33 +297,21 @@ class AccountDialog(Dialog):
 
     def look(self) -> None:
         if self.connection.count():
-            self._tasks.start("account list", self._look())
+            self.tasks.start("look", self._look())
 
-    def _columns(self) -> tuple[Column[AccountJob], ...]:
-        now = self._program.clock()
-
-        def state(job: AccountJob) -> str:
-            known = self._job_here(job)
-            return words_of_job(known).text if known else tr("not here")
-
-        return (
-            Column(tr("Job"), lambda job: job.title, icon=_icon, stretch=True),
-            Column(tr("Kind"), lambda job: kind_words(job.kind), width=90, gives_way=True),
-            NumberColumn(tr("Batches"), lambda job: job.batches, width=80),
-            Column(
-                tr("Handed over"),
-                lambda job: job.at,
-                lambda at: figures.age(at, now),
-                width=110,
-                copies_text=True,
-            ),
-            Column(
-                tr("On this computer"),
-                state,
-                width=170,
-                colour=lambda job: "" if job.is_here else "quiet",
-            ),
+    def _columns(self) -> Iterator[Column[AccountJob]]:
+        looks: tuple[dict[str, Any], ...] = (
+            {"icon": _icon, "stretch": True},
+            {"width": 90, "gives_way": True},
+            {"width": 80, "align": "right", "sortable": False},
+            {"width": 166},
+            {"width": 170, "colour": lambda job: "" if job.is_here else "quiet"},
         )
+        for (title, words), look in zip(account_columns(), looks, strict=True):
+            yield Column(title, partial(self._words, words), **look)
+
+    def _words(self, words: Callable[[AccountJob, Job | None], str], job: AccountJob) -> str:
+        return words(job, self._job_here(job))
 
     # What is shown
 
@@ -339,12 +321,7 @@ class AccountDialog(Dialog):
         self.rows.set_rows(())
         self.places.show_sentence(tr("Asking “{name}”…").format(name=name))
         self._selected()
-        try:
-            found = await self._program.elsewhere.listed(self._connection_id)
-        except UserError as error:
-            self.places.show_sentence("")
-            self._show_problem(error)
-            return
+        found = await self._program.elsewhere.listed(self._connection_id)
         self.rows.set_rows(found)
         if not found:
             self.places.show_sentence(
@@ -358,8 +335,10 @@ class AccountDialog(Dialog):
         self.table.selectRow(0)
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_problem(self, error: UserError) -> None:
+    def _failed(self, error: UserError) -> None:
         self.problem.set_line(said(error.message))
+        if not self.rows.rowCount():
+            self.places.show_sentence("")
 
     def _selected(self) -> None:
         chosen = self._chosen()
@@ -393,18 +372,16 @@ class AccountDialog(Dialog):
 
     # What can be done
 
-    def _start(self, name: str, work: Callable[[AccountJob], Coroutine[Any, Any, None]]) -> None:
+    def _start(self, work: Callable[[AccountJob], Coroutine[Any, Any, None]]) -> None:
         if (chosen := self._chosen()) is not None:
-            self._tasks.start(name, self._do(work(chosen)))
+            self.problem.hide()
+            self.tasks.start("account", self._do(work(chosen)))
 
     async def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        self.problem.hide()
         try:
             await work
-        except UserError as error:
-            self._show_problem(error)
         finally:
-            if isValid(self):  # not when the window was closed meanwhile
+            if isValid(self):  # not when it was closed meanwhile
                 self._set_doing("")
 
     def _take_over_or_open(self) -> None:
@@ -412,7 +389,7 @@ class AccountDialog(Dialog):
         if chosen is not None and self._job_here(chosen) is not None:
             self._open(chosen.id)
         else:
-            self._start("take over", self._take_over)
+            self._start(self._take_over)
 
     async def _take_over(self, found: AccountJob) -> None:
         self._set_doing(tr("Fetching what was handed over with it…"))

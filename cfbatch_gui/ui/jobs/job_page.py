@@ -17,6 +17,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten, can_be_judged
+from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
@@ -28,7 +29,6 @@ from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.results.exports.base import ExportOptions
-    from cfbatch_gui.ui.jobs.details_view import DetailsView
     from cfbatch_gui.ui.jobs.progress_view import ProgressView
 
 
@@ -59,6 +59,7 @@ class JobPage(QWidget):
         self.tasks = Tasks(self, notices.show_error)
         self._make_result, self._imports, self._actions = make_result, imports, actions
         self._views: dict[str, ResultView] = {}  # by the keys of their tabs
+        self.details = DetailsView(program)
         self._make_header()
         self._make_tabs()
         content = column(self.header, 6, self.tabs, gap=0)
@@ -72,12 +73,6 @@ class JobPage(QWidget):
         view = ProgressView(self._program, self._notices)
         view.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
         return view
-
-    @cached_property
-    def details(self) -> "DetailsView":
-        from cfbatch_gui.ui.jobs.details_view import DetailsView
-
-        return DetailsView(self._program)
 
     def show_job(self, job: Job) -> None:
         is_other = self._job is None or job.id != self._job.id

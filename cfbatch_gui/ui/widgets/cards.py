@@ -17,6 +17,7 @@ from cfbatch_gui.ui.widgets.box_layouts import Item, boxed, column, row
 from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Clickable, ElidedLabel, IconLabel, Label
+from cfbatch_gui.words.languages import tr
 
 CARD_MARGINS = (20, LARGE, 20, 18)
 
@@ -81,8 +82,9 @@ class SectionCard(Card):
         self._summary.setVisible(folded)
         self._filler.setVisible(not folded)
         self._fold.set_icon("chevron-down" if folded else "chevron-up")
-        self._fold.setAccessibleName(self.tr("Open") if folded else self.tr("Fold"))
-        self._fold.setToolTip(self._fold.accessibleName())
+        words = tr("Show {what}").format(what=self._title.whole_text()) if folded else self.tr("Fold")
+        self._fold.setAccessibleName(words)
+        self._fold.setToolTip(words)
         self.folded_changed.emit(folded)
 
     def is_folded(self) -> bool:

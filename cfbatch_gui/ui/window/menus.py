@@ -116,7 +116,7 @@ class Menus(QObject):
         self._open("AttachDialog", self._program, added=self._workspace.open_new)
 
     def show_account(self, connection_id: str = "") -> None:
-        self._open("AccountDialog", self._program, self._tasks, connection_id, opened=self._workspace.open_new)
+        self._open("AccountDialog", self._program, connection_id, opened=self._workspace.open_new)
 
     def _open(self, name: str, *arguments: object, **receivers: Callable[..., object]) -> None:
         """Open a dialog about jobs that were begun elsewhere; `receivers` are named as its signals."""

@@ -115,9 +115,6 @@ def test_pipes_sockets_and_devices_do_not_hang(tmp_path: Path) -> None:
                 open_source(path)
 
 
-NO_ENCODINGS = ("klingon", "rot13", "hex", "idna\0", "undefined")
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -124,7 +124,8 @@ ODS = (
     'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:xlink="http://www.w3.org/1999/xlink" '
     'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
     'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>'
-    '<table:table table:name="S">{rows}</table:table></office:spreadsheet></office:body></office:document-content>'
+    '<table:table table:name="S&apos;s">{rows}</table:table>'
+    "</office:spreadsheet></office:body></office:document-content>"
 )
 STRING = '<table:table-cell office:value-type="string"{more}>{inside}</table:table-cell>'
 
@@ -179,7 +180,7 @@ CELLS = [
 
 def test_open_document_sheets(tmp_path: Path) -> None:
     rows, source = read(tmp_path / "c.ods", ods(cell("id") + cell("text"), *(cell("1") + each for each, _ in CELLS)))
-    assert source.sheets == ("S",)
+    assert source.sheets == ("S's",)
     assert [row.cells for row in rows] == [("1", text) for _, text in CELLS]
 
 

@@ -10,12 +10,12 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from io import BytesIO
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
 import orjson
 import python_calamine
@@ -249,6 +249,7 @@ _OPEN_DOCUMENT = (  # what the library takes for texts of cells or leaves out, c
     ),
 )
 _OPEN_DOCUMENT_ROW = re.compile(rb"<table:table-row\b([^>]*)>")
+_TABLE_NAME = re.compile(rb'\stable:name="([^"]*)"')
 _REPEATED = re.compile(rb':number-rows-repeated="(\d{1,7})"')
 _NOT_VISIBLE = re.compile(rb':visibility="(?!visible)')
 
@@ -275,9 +276,9 @@ def _hidden_rows(path: Path, names: dict[str, str], sheet: str) -> Iterator[int]
     """Yield the numbers of the rows of an OpenDocument's sheet that are hidden or filtered."""
     with zipfile.ZipFile(path) as archive:
         tables = re.split(rb"<table:table(?=\s)", archive.read(names["content.xml"]))
-    named = b':name="%b"' % escape(sheet, {'"': "&quot;"}).encode()
+    names_of = (unescape(_TABLE_NAME.findall(each)[0].decode()) for each in tables[1:])
     number = 1
-    for attributes in _OPEN_DOCUMENT_ROW.findall(next(each for each in tables if named in each.partition(b">")[0])):
+    for attributes in _OPEN_DOCUMENT_ROW.findall(dict(zip(names_of, tables[1:], strict=True)).get(sheet, b"")):
         repeated = _REPEATED.search(attributes)
         below = number + (int(repeated[1]) if repeated else 1)
         if _NOT_VISIBLE.search(attributes):

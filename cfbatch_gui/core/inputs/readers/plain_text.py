@@ -11,13 +11,7 @@ from xml.etree.ElementTree import Element
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, Progress, Row, Source
 from cfbatch_gui.core.inputs.open_file import damaged, open_archive, open_bytes, open_member, without_rows
-from cfbatch_gui.core.inputs.readers.decoded_text import (
-    LONGEST_LINE,
-    lines_of_piece,
-    text_lines,
-    text_pieces,
-    without_line_end,
-)
+from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.messages import message
 
 
@@ -26,24 +20,26 @@ def read_lines(source: Source, progress: Progress) -> Generator[Block, None, Non
     is_header = source.has_header
     below = 1
     with open_bytes(source.path) as file:
-        for piece in text_pieces(file, source, progress):
-            lines = list(lines_of_piece(piece))
+        for piece in decoded_text.text_pieces(file, source, progress):
+            lines = list(decoded_text.lines_of_piece(piece))
             found = [(number, line) for number, line in enumerate(lines, below) if not line.isspace()]
             below += len(lines)
             rows = found[1:] if is_header else found
             is_header = is_header and not found
             if rows:
-                yield Block([number for number, _ in rows], [(without_line_end(line),) for _, line in rows])
+                yield Block(
+                    [number for number, _ in rows], [(decoded_text.without_line_end(line),) for _, line in rows]
+                )
 
 
 def read_paragraphs(source: Source, progress: Progress) -> Generator[Row, None, None]:
     """Yield the texts between blank lines, numbered by their first lines."""
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source, progress)
+        lines = decoded_text.text_lines(file, source, progress)
         for is_blank, block in groupby(enumerate(lines, 1), lambda numbered: numbered[1].isspace()):
             numbers, paragraph = zip(*block, strict=True)
             if not is_blank:
-                yield Row(numbers[0], (without_line_end("".join(paragraph)),))
+                yield Row(numbers[0], (decoded_text.without_line_end("".join(paragraph)),))
 
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
@@ -54,7 +50,7 @@ _LEAST_BROKEN = 0.5  # share of lines with another below that end within a sente
 
 def has_paragraphs(sample: str, *, is_whole: bool) -> bool:
     """Whether blank lines separate paragraphs, and not groups of a list: most lines end within a sentence."""
-    lines = [line.strip() for line in lines_of_piece(sample)]
+    lines = [line.strip() for line in decoded_text.lines_of_piece(sample)]
     blocks = [list(block) for is_filled, block in groupby(lines, bool) if is_filled]
     if not is_whole:
         blocks = blocks[:-1]  # the sample may end within it
@@ -77,13 +73,13 @@ def whole_text(file: BinaryIO, source: Source, progress: Progress = None) -> str
     """The whole text of a file without its last line end. Raises InputError."""
     parts: list[str] = []
     size = 0
-    for line in text_lines(file, source, progress):
+    for line in decoded_text.text_lines(file, source, progress):
         parts.append(line)
         size += len(line)
-        if size > LONGEST_LINE:
+        if size > decoded_text.LONGEST_LINE:
             name = source.path.name
-            raise InputError(message("name_more_than_most_characters_far", name=name, most=LONGEST_LINE))
-    return without_line_end("".join(parts))
+            raise InputError(message("name_more_than_most_characters_far", name=name, most=decoded_text.LONGEST_LINE))
+    return decoded_text.without_line_end("".join(parts))
 
 
 _MEMBER = "word/document.xml"

@@ -8,21 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from cfbatch_gui.core.errors import (
-    Action,
-    ConnectionProblem,
-    DataError,
-    ForeignReply,
-    ReplyError,
-    RequestGone,
-    ServiceBusy,
-    ServiceRefused,
-    TokenRefused,
-    Unreachable,
-    UnreadableReply,
-    UserError,
-    WrongAccount,
-)
+from cfbatch_gui.core import errors
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.account import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone, lay_out
@@ -127,34 +113,34 @@ class Watcher:
             if isinstance(answer, Reply):
                 try:
                     await self._collect(job, batch, answer)
-                except ForeignReply as error:
-                    raise UnreadableReply(error.message, raw=answer.raw, detail=error.detail) from error
+                except errors.ForeignReply as error:
+                    raise errors.UnreadableReply(error.message, raw=answer.raw, detail=error.detail) from error
             else:
                 await self._still_waiting(job, batch, answer)
             for failed in ("batch", "unread"):
                 self._waits.of(job.id, failed, batch.number).failures = 0
-        except RequestGone as error:
+        except errors.RequestGone as error:
             if job.attached:
-                error = RequestGone(
+                error = errors.RequestGone(
                     NOT_THERE.filled(service=self._store.client(job).connection.title), detail=error.detail
                 )
-                error.action = Action.NONE
+                error.action = errors.Action.NONE
             if self._account.may_have(batch):
-                await self._passing(job, batch, Unreachable(NOT_SEEN, detail=error.detail))
+                await self._passing(job, batch, errors.Unreachable(NOT_SEEN, detail=error.detail))
             else:
                 await self._end(batch, BatchState.GONE, error)
-        except (Unreachable, ServiceBusy) as error:
+        except (errors.Unreachable, errors.ServiceBusy) as error:
             await self._passing(job, batch, error, asked, job.connection)
-        except ServiceRefused as error:
+        except errors.ServiceRefused as error:
             if is_passing(error):
                 await self._passing(job, batch, error)
             elif ends_batch(error):
                 await self._end(batch, BatchState.FAILED, error)
             else:  # the batch is still there, and paid for
                 raise
-        except UnreadableReply as error:
+        except errors.UnreadableReply as error:
             await self._unreadable(job, batch, error)
-        except ReplyError as error:
+        except errors.ReplyError as error:
             if batch.state is BatchState.COLLECTING and batch.request_id:
                 # The answer in the folder, which may be to an earlier attempt: what the service has counts.
                 await self._store.save(replace(batch, state=BatchState.QUEUED, next_check_at=0.0))
@@ -167,8 +153,8 @@ class Watcher:
         """
         try:
             await self._collect(job, batch, await self._account.fetch(job, batch))
-        except ReplyError as error:
-            if isinstance(error, UnreadableReply) and error.raw:
+        except errors.ReplyError as error:
+            if isinstance(error, errors.UnreadableReply) and error.raw:
                 await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
             await self._account.put_aside(batch, error.detail or error.message)
             return False
@@ -178,13 +164,13 @@ class Watcher:
     async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
         if batch.state is BatchState.COLLECTING:
             # What cannot be read is asked for once more, where it can be.
-            with suppress(OSError, EOFError, *([ReplyError] if batch.request_id else ())):
+            with suppress(OSError, EOFError, *([errors.ReplyError] if batch.request_id else ())):
                 raw = await asyncio.to_thread(self._store.folder(job.id).read_reply, batch.number)
                 kept = await asyncio.to_thread(read_run if batch.at_once else read_answer, raw)
                 if isinstance(kept, Finished) and kept.request_id in ("", batch.request_id):
                     return Reply(raw, kept)
         if not batch.request_id or batch.is_in_account:
-            raise ReplyError(message("answer_batch_cannot_be_read_from"))
+            raise errors.ReplyError(message("answer_batch_cannot_be_read_from"))
         client = self._store.client(job)
         check_account(client, batch)
         answer = await client.ask(job.model, batch.request_id)
@@ -240,7 +226,7 @@ class Watcher:
             )
         )
 
-    async def _unreadable(self, job: Job, batch: Batch, error: UnreadableReply) -> None:
+    async def _unreadable(self, job: Job, batch: Batch, error: errors.UnreadableReply) -> None:
         """Asking again is free; an answer that stays unreadable is stored as it came, so that it is not lost."""
         read = self._waits.of(job.id, "unread", batch.number)
         read.failures += 1
@@ -253,7 +239,7 @@ class Watcher:
         await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
         await self._end(batch, BatchState.FAILED, error)
 
-    async def _passing(self, job: Job, batch: Batch, error: UserError, *failed: str) -> None:
+    async def _passing(self, job: Job, batch: Batch, error: errors.UserError, *failed: str) -> None:
         """`failed` is the key of the service that did, without one the batch alone."""
         first, key = self._store.client(job).connection.first_check, failed or (job.id, "batch", batch.number)
         due = self._waits.failed(*key, error=error, first=first)
@@ -261,13 +247,13 @@ class Watcher:
         changed = replace(batch, checked_at=self._clock(), next_check_at=due)
         self._store.show_batch(replace(changed, error=error.message, error_detail=error.detail))
 
-    async def _end(self, batch: Batch, state: BatchState, error: UserError) -> None:
+    async def _end(self, batch: Batch, state: BatchState, error: errors.UserError) -> None:
         if batch.adopted:
             await self._give_up_id(batch, error)
             return
         await self._store.save(replace(batch, state=state, next_check_at=0.0).saying(error))
 
-    async def _give_up_id(self, batch: Batch, error: UserError) -> None:
+    async def _give_up_id(self, batch: Batch, error: errors.UserError) -> None:
         """Nothing has proven that the id which the user found is this batch's: another may have it, and this one
         another id."""
         submission = submission_of(self._store.job(batch.job_id), batch, self._clock(), Event.GIVEN_UP)
@@ -284,7 +270,7 @@ class Watcher:
         )
         sentence = message("reason_request_id_you_found_was", reason=error.message)
         detail = f"request ID {batch.request_id}: {error.detail}"
-        await self._store.save(unknown.saying(ReplyError(sentence, detail=detail)))
+        await self._store.save(unknown.saying(errors.ReplyError(sentence, detail=detail)))
 
 
 _FIRST_LOOK = 0.2  # seconds
@@ -294,7 +280,7 @@ def check_account(client: WorkersAI, batch: Batch) -> None:
     """Raise WrongAccount when the connection has another account by now than when the batch was sent."""
     here = client.connection
     if batch.account_mark and here.account_mark != batch.account_mark:
-        raise WrongAccount(message("job_was_sent_another_account_than", connection=here.title))
+        raise errors.WrongAccount(message("job_was_sent_another_account_than", connection=here.title))
 
 
 def _away(job: Job) -> list[Batch]:
@@ -324,7 +310,7 @@ class Runner:
         self._store, self.clock = store, clock
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._more: dict[str, asyncio.Event] = {}  # set when a job has something to send
-        self._errors: dict[str, UserError] = {}
+        self._errors: dict[str, errors.UserError] = {}
         waits = Waits(clock, sleep, patience)
         self.account = AccountCollection(store, waits)
         self._watcher = Watcher(store, self.account, waits)
@@ -382,7 +368,7 @@ class Runner:
             await asyncio.wait([task])
         return self._store.job(job_id)
 
-    def pause_error(self, job_id: str) -> UserError | None:
+    def pause_error(self, job_id: str) -> errors.UserError | None:
         """The error that paused a job, with its action; None when it runs, or was paused before this start."""
         return self._errors.get(job_id)
 
@@ -414,13 +400,13 @@ class Runner:
             more.set()
             try:
                 await self._send_and_watch(job_id, more)
-            except (Unreachable, WrongAccount, ServiceRefused, DataError) as error:
+            except (errors.Unreachable, errors.WrongAccount, errors.ServiceRefused, errors.DataError) as error:
                 await self._pause_with(job_id, error)
-            except ConnectionProblem as error:
+            except errors.ConnectionProblem as error:
                 await self._pause_connection(job, error)
         try:
             await self.account.clear(job_id)
-        except UserError as error:  # tried again at the next start
+        except errors.UserError as error:  # tried again at the next start
             _log.warning("The account's copies of job %s were not deleted: %s", job_id, error.detail or error.message)
 
     async def _send_and_watch(self, job_id: str, more: asyncio.Event) -> None:
@@ -429,9 +415,9 @@ class Runner:
         watching = asyncio.create_task(self._watcher.watch(job_id), name=f"watch {job_id}")
         try:
             await asyncio.wait((sending, watching), return_when=asyncio.FIRST_COMPLETED)
-            errors = [error for task in (sending, watching) if task.done() and (error := task.exception()) is not None]
-            if errors:
-                raise next((error for error in errors if isinstance(error, TokenRefused)), errors[0])
+            found = [error for task in (sending, watching) if task.done() and (error := task.exception()) is not None]
+            if found:
+                raise next((error for error in found if isinstance(error, errors.TokenRefused)), found[0])
         finally:
             for task in (sending, watching):
                 task.cancel()
@@ -444,7 +430,7 @@ class Runner:
             more.clear()
             await self.submitter.send_planned(job_id)
 
-    async def _pause_connection(self, failed: Job, error: UserError) -> None:
+    async def _pause_connection(self, failed: Job, error: errors.UserError) -> None:
         """The token was refused: every job of the connection waits for the user, after this one call."""
         for job in self._store.jobs():
             if job.id == failed.id or job.connection != failed.connection or self._is_settled(job):
@@ -455,7 +441,7 @@ class Runner:
         if not self._is_settled(self._store.job(failed.id)):
             await self._pause_with(failed.id, error)  # last, as its task ends here, and carrying on begins a new one
 
-    async def _pause_with(self, job_id: str, error: UserError) -> None:
+    async def _pause_with(self, job_id: str, error: errors.UserError) -> None:
         self._errors[job_id] = error
         await self._store.change(job_id, lambda known: replace(known, paused_because=error.message))
 

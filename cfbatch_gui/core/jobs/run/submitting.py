@@ -29,18 +29,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cfbatch_gui.core.errors import (
-    Action,
-    ConnectionProblem,
-    DataError,
-    OutcomeUnknown,
-    QueueNotSupported,
-    ServiceBusy,
-    ServiceRefused,
-    TooManyTexts,
-    Unreachable,
-    UserError,
-)
+from cfbatch_gui.core import errors
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.poll_schedule import Waits
 from cfbatch_gui.core.jobs.run.collecting import keep_reply
@@ -70,9 +59,9 @@ class _Round:
     at_once: bool
     taken: set[int] = field(default_factory=set)
     is_over: bool = False
-    error: UserError | None = None
+    error: errors.UserError | None = None
 
-    def end(self, error: UserError) -> None:
+    def end(self, error: errors.UserError) -> None:
         self.is_over, self.error = True, error
 
 
@@ -106,7 +95,7 @@ class Submitter:
             try:
                 await self._waits.over(shared.job_id, "send")
                 await self._send_next(shared, batch.number)
-            except (ConnectionProblem, DataError) as error:
+            except (errors.ConnectionProblem, errors.DataError) as error:
                 shared.end(error)
             finally:
                 shared.taken.discard(batch.number)
@@ -127,13 +116,13 @@ class Submitter:
         try:
             await self._send_in_turn(shared, number)
             self._waits.of(shared.job_id, "send").failures = 0
-        except (ServiceBusy, Unreachable) as error:
-            if isinstance(error, ServiceBusy):  # so it can be reached
+        except (errors.ServiceBusy, errors.Unreachable) as error:
+            if isinstance(error, errors.ServiceBusy):  # so it can be reached
                 self._waits.of(shared.job_id, "send").failures = 0
             due = self._waits.failed(shared.job_id, "send", error=error, first=FIRST_WAIT, patience=ATTEMPTS)
             planned = self._store.batch(shared.job_id, number)
             self._store.show_batch(replace(planned, next_check_at=due, error=error.message))
-        except ServiceRefused as error:
+        except errors.ServiceRefused as error:
             await self._refused(shared, number, error)
 
     async def _send_in_turn(self, shared: _Round, number: int) -> None:
@@ -159,9 +148,9 @@ class Submitter:
         try:
             answer = await (client.run if batch.at_once else client.submit)(job.model, body)
             self._check_id(job, answer)
-        except OutcomeUnknown as error:
+        except errors.OutcomeUnknown as error:
             await self._store.save(replace(sending, state=BatchState.OUTCOME_UNKNOWN).saying(error))
-        except UserError as error:
+        except errors.UserError as error:
             await self._not_accepted(job, sending, error)
             raise
         else:
@@ -191,22 +180,22 @@ class Submitter:
         submission = submission_of(job, sending, sending.sent_at, Event.SENDING)
         try:
             await self._store.on_disk(self._store.write_down, submission)
-        except DataError as error:
+        except errors.DataError as error:
             await self._store.save(replace(sending, state=BatchState.PLANNED).saying(error))
             raise
         return sending
 
-    async def _not_accepted(self, job: Job, batch: Batch, error: UserError) -> None:
+    async def _not_accepted(self, job: Job, batch: Batch, error: errors.UserError) -> None:
         """Back to *planned*: proven not to have been accepted."""
         await self._store.save(replace(batch, state=BatchState.PLANNED).saying(error))
         submission = submission_of(job, batch, self._clock(), Event.NOT_ACCEPTED)
-        with suppress(DataError):  # without this line the attempt of an older ledger would count as unknown
+        with suppress(errors.DataError):  # without this line the attempt of an older ledger would count as unknown
             await self._store.on_disk(self._store.write_down, submission)
 
     def _check_id(self, job: Job, answer: Waiting | bytes) -> None:
         """Raise OutcomeUnknown for the id of another batch: the answer is then not to this one."""
         if isinstance(answer, Waiting) and self._store.job_with(job.connection, answer.request_id):
-            raise OutcomeUnknown(_ANOTHERS_ID, detail=f"request ID {answer.request_id[:80]}")
+            raise errors.OutcomeUnknown(_ANOTHERS_ID, detail=f"request ID {answer.request_id[:80]}")
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:
         """Write the id of an accepted batch to the submissions file and the ledger, retrying until both have it."""
@@ -237,7 +226,7 @@ class Submitter:
             try:
                 await asyncio.to_thread(keep_reply, folder, batch.number, raw)
                 await self._store.save(arrived)
-            except DataError as error:
+            except errors.DataError as error:
                 self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
                 if not self._store.make_room():
                     await self._waits.sleep(SAVE_AGAIN_SECONDS)
@@ -245,7 +234,7 @@ class Submitter:
                 self._arrived(batch.job_id)
                 return
 
-    async def _refused(self, shared: _Round, number: int, error: ServiceRefused) -> None:
+    async def _refused(self, shared: _Round, number: int, error: errors.ServiceRefused) -> None:
         """What is refused of one batch is refused of all that have not left, which stay here; without the queue a text
         that is refused fails alone.
         """
@@ -255,7 +244,8 @@ class Submitter:
             return
         shared.is_over = True
         because = message("not_sent_because_batch_number_was", number=number)
-        action = error.action if isinstance(error, QueueNotSupported | TooManyTexts) else Action.NONE
+        is_cured = isinstance(error, errors.QueueNotSupported | errors.TooManyTexts)
+        action = error.action if is_cured else errors.Action.NONE
         for batch in self._store.job(shared.job_id).batches:
             is_waiting = batch.state is BatchState.PLANNED and batch.number not in shared.taken
             if is_waiting and (batch.at_once or not shared.at_once):
@@ -308,9 +298,9 @@ class Submitter:
             done.exception()  # the outcome is in the batch; the caller may be gone
 
 
-async def _failure_of(writing: Awaitable[object]) -> DataError | None:
+async def _failure_of(writing: Awaitable[object]) -> errors.DataError | None:
     try:
         await writing
-    except DataError as error:
+    except errors.DataError as error:
         return error
     return None
