@@ -33,7 +33,6 @@ _TOGETHER: Final = (
     "tests/worker/",
     "tests/journeys/test_window_",
     "tests/journeys/test_accessibility.py",
-    "tests/journeys/test_terminal_large.py",
     "tests/journeys/test_terminal_versions.py",
     "tests/journeys/test_terminal_settle.py",
 )

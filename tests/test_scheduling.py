@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from cfbatch_gui.cli.console import ExitStatus
-from tests.journeys.terminal import practice_service
 from tests.scheduled_machine import BOTH, FILES, NEEDS_A_PERSON, PAGE, ROWS, RUN, TOKEN, Machine, text_of
+from tests.support.practice import PracticeServer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="what is shown is for systems with a shell")
 
@@ -64,8 +64,8 @@ def test_every_example_sends_by_the_same_line() -> None:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with practice_service(tmp_path_factory.mktemp("service") / "data", token=TOKEN) as url:
-        yield url
+    with PracticeServer(tmp_path_factory.mktemp("service"), token=TOKEN) as server:
+        yield server.url
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ Modules that record stand in for Airflow and Prefect.
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -43,89 +44,73 @@ class Recorded:
         return lambda: self.called.append(name)
 
 
-def loaded(name: str, machine: Machine, monkeypatch: pytest.MonkeyPatch, modules: dict[str, Any]) -> dict[str, Any]:
-    """The names of an example that was run as a module, with these modules to import."""
+def load(name: str, machine: Machine, monkeypatch: pytest.MonkeyPatch, modules: dict[str, Any]) -> None:
+    """Run an example as a module, with these modules to import."""
     for each, contents in modules.items():
         module = ModuleType(each)
         vars(module).update(contents)
         monkeypatch.setitem(sys.modules, each, module)
     source = text_of(name)
     assert source.count('"/srv/cfbatch"') == 1
-    known: dict[str, Any] = {"__name__": "example"}
-    exec(compile(source.replace("/srv/cfbatch", str(machine.work)), name, "exec"), known)
+    exec(compile(source.replace("/srv/cfbatch", str(machine.work)), name, "exec"), {"__name__": "example"})
     monkeypatch.setenv("PATH", machine.path)
     monkeypatch.setenv("HOME", str(machine.home))
     monkeypatch.setenv("CLOUDFLARE_API_BASE_URL", machine.account["CLOUDFLARE_API_BASE_URL"])
-    return known
 
 
-@pytest.fixture
-def airflow(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Recorded:
-    dag, task = Recorded(), Recorded()
-    connection = SimpleNamespace(get=lambda name: {"cloudflare": SimpleNamespace(login=ACCOUNT, password=TOKEN)}[name])
-    modules = {
-        "airflow": {},
-        "airflow.sdk": {"dag": dag, "task": task, "Connection": connection},
-        "airflow.sdk.exceptions": {"AirflowFailException": FailForGood},
-    }
-    loaded("airflow_dag.py", machine, monkeypatch, modules)
-    assert dag.called == ["cfbatch_ranking"], "Airflow finds only what is called"
-    assert dag.options["cfbatch_ranking"]["max_active_runs"] == 1
-    assert dag.options["cfbatch_ranking"]["schedule"] == fields_of_cron()
-    dag.functions["cfbatch_ranking"]()
-    assert task.called == ["rank"] and task.options["rank"]["retries"] == 3
-    return task
+@dataclass
+class Task:
+    """The task of an example, and whether a failure of it is tried again."""
+
+    run: Callable[[], None]
+    is_tried_again: Callable[[Exception], bool]
 
 
-@pytest.fixture
-def prefect(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+@pytest.fixture(params=["airflow_dag.py", "prefect_flow.py"])
+def task(request: pytest.FixtureRequest, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Task:
     flow, task = Recorded(), Recorded()
+    connection = SimpleNamespace(get=lambda name: {"cloudflare": SimpleNamespace(login=ACCOUNT, password=TOKEN)}[name])
     secret = SimpleNamespace(load=lambda name: SimpleNamespace(get=lambda: {"cloudflare-token": TOKEN}[name]))
     modules = {
+        "airflow": {},
+        "airflow.sdk": {"dag": flow, "task": task, "Connection": connection},
+        "airflow.sdk.exceptions": {"AirflowFailException": FailForGood},
         "prefect": {"flow": flow, "task": task},
         "prefect.blocks": {},
         "prefect.blocks.system": {"Secret": secret},
         "prefect.states": {"State": object},
         "prefect.variables": {"Variable": SimpleNamespace(get={"cloudflare_account_id": ACCOUNT}.__getitem__)},
     }
-    known = loaded("prefect_flow.py", machine, monkeypatch, modules)
+    load(request.param, machine, monkeypatch, modules)
     flow.functions["cfbatch_ranking"]()
     assert task.called == ["rank"] and task.options["rank"]["retries"] == 3
-    assert f'cron="{fields_of_cron()}"' in text_of("prefect_flow.py")
-    return {**known, "task": task.functions["rank"], "again": task.options["rank"]["retry_condition_fn"]}
+    if request.param == "airflow_dag.py":
+        assert flow.called == ["cfbatch_ranking"], "Airflow finds only what is called"
+        assert flow.options["cfbatch_ranking"]["max_active_runs"] == 1
+        assert flow.options["cfbatch_ranking"]["schedule"] == fields_of_cron()
+    else:
+        assert f'cron="{fields_of_cron()}"' in text_of("prefect_flow.py")
+
+    def is_tried_again(error: Exception) -> bool:
+        state = SimpleNamespace(result=lambda *, raise_on_failure: None if raise_on_failure else error)
+        again = task.options["rank"].get("retry_condition_fn", lambda *_: not isinstance(error, FailForGood))
+        return bool(again(None, None, state))
+
+    return Task(task.functions["rank"], is_tried_again)
 
 
-def check_both_were_run(machine: Machine, said: str) -> None:
+def test_both_commands_are_run(task: Task, machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    machine.only_ends(0)
+    task.run()
     assert machine.started() == BOTH
-    assert said == "how it goes\n" * 2, "and no text of the result"
+    assert capsys.readouterr().out == "how it goes\n" * 2, "and no text of the result"
     assert {f"CLOUDFLARE_ACCOUNT_ID={ACCOUNT}", f"CLOUDFLARE_API_TOKEN={TOKEN}"} <= machine.environ_of_start()
 
 
-def test_the_task_of_airflow(airflow: Recorded, machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
-    machine.only_ends(0)
-    airflow.functions["rank"]()
-    check_both_were_run(machine, capsys.readouterr().out)
-
-
-def test_the_flow_of_prefect(prefect: dict[str, Any], machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
-    machine.only_ends(0)
-    prefect["task"]()
-    check_both_were_run(machine, capsys.readouterr().out)
-
-
 @pytest.mark.parametrize("status", [int(each) for each in ExitStatus if each])
-def test_airflow_tries_again_what_can_change(airflow: Recorded, machine: Machine, status: int) -> None:
+def test_what_can_change_is_tried_again(task: Task, machine: Machine, status: int) -> None:
     machine.only_ends(status)
-    with pytest.raises(FailForGood if status in NEEDS_A_PERSON else RuntimeError, match=f"status {status}$"):
-        airflow.functions["rank"]()
-    assert machine.started() == BOTH[:1]
-
-
-@pytest.mark.parametrize("status", [int(each) for each in ExitStatus if each])
-def test_prefect_tries_again_what_can_change(prefect: dict[str, Any], machine: Machine, status: int) -> None:
-    machine.only_ends(status)
-    with pytest.raises(prefect["CommandFailed"], match=f"status {status}$") as failed:
-        prefect["task"]()
-    state = SimpleNamespace(result=lambda *, raise_on_failure: None if raise_on_failure else failed.value)
-    assert prefect["again"](None, None, state) is (status not in NEEDS_A_PERSON)
+    with pytest.raises(Exception, match=f"status {status}$") as failed:
+        task.run()
+    assert task.is_tried_again(failed.value) is (status not in NEEDS_A_PERSON)
     assert machine.started() == BOTH[:1]

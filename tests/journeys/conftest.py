@@ -33,14 +33,14 @@ def runtime_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def desktop(tmp_path: Path, runtime_folder: Path) -> Iterator[Desktop]:
-    """A screen with a mouse and a keyboard, a home folder, and an empty data folder."""
+    """A screen with a keyboard, a home folder, and an empty data folder."""
     if reason := why_not():
         pytest.skip(reason)
     (tmp_path / "home").mkdir()
     desktop = Desktop(tmp_path / "data", tmp_path / "home", {"XDG_RUNTIME_DIR": str(runtime_folder)})
     with the_screen():
         yield desktop
-        for process in (*desktop.started, *desktop.others):
+        for process in desktop.started:
             if process.poll() is None:
                 process.kill()
             process.communicate()
@@ -48,7 +48,7 @@ def desktop(tmp_path: Path, runtime_folder: Path) -> Iterator[Desktop]:
 
 @contextmanager
 def the_screen() -> Iterator[None]:
-    """Keep the screen, its mouse and its keyboard for this process until the end of the block."""
+    """Keep the screen and its keyboard for this process until the end of the block."""
     import fcntl  # there are screens of this sort on POSIX only
 
     name = f"cfbatch-screen-{os.environ['DISPLAY'].lstrip(':')}.lock"

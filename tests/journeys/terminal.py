@@ -220,20 +220,6 @@ def read_until(process: subprocess.Popen[str], words: str) -> str:
     raise AssertionError(f"ended without {words!r}: {''.join(lines)}")
 
 
-@contextmanager
-def practice_service(folder: Path, *, queued: float = 0.0, running: float = 0.0, token: str = "") -> Iterator[str]:
-    """`cfbatch practice serve` on a free port; its address."""
-    terminal = Terminal(folder, {"CFBATCH_PRACTICE_TOKEN": token} if token else {})
-    serve = ("practice", "serve", "--port", 0, "--seconds-queued", queued, "--seconds-running", running)
-    with terminal.start(*serve) as process:
-        said = read_until(process, "listens on")
-        found = re.search(r"http://127\.0\.0\.1:\d+/client/v4", said)
-        assert found
-        yield found.group()
-        process.terminate()
-        process.wait(20)
-
-
 def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))

@@ -1,6 +1,7 @@
 """The main way in the terminal, on the practice service."""
 
 import json
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from cfbatch_gui.cli.console import width_of
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.jobs.plan import requests
+from cfbatch_gui.core.practice.local_models import choose_model
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.words.jobs import batch_row, list_row
 from cfbatch_gui.words.results import scores_line
@@ -20,13 +23,23 @@ ORANGE_CLOUD = resource("examples/orange-cloud.jsonl")
 THREE_STORIES = resource("examples/three-stories.txt")
 
 
-def test_a_ranking_of_the_example(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_ranking_of_the_example(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "MAX_TEXTS_PER_BATCH", 20)  # several batches, whose answers come in any order
     ranked = tmp_path / "ranked.csv"
     command = ("run", EXAMPLE, "--rank", "--connection", "practice")
     ended = terminal.run(*command, "--out", ranked)
     assert (ended.status, ended.out) == (0, ""), "what goes into a file is not printed as well"
     rows = read_csv(ranked)
     assert str(ranked) in ended.err
+    assert len(jobs_in(terminal.data)[0].batches) == 5
+    vectors = {text: choose_model().embed([text])[0] for row in rows for text in (row["query"], row["text"])}
+    for _, group in groupby(rows, key=lambda row: row["query"]):
+        found = list(group)
+        scores = [float(row["score"]) for row in found]
+        assert scores == sorted(scores, reverse=True)
+        assert scores == pytest.approx([vectors[row["query"]] @ vectors[row["text"]] for row in found], abs=1e-3)
+        ranks = [1 + sum(other > score for other in scores) for score in scores]
+        assert [int(row["rank"].rstrip("=")) for row in found] == ranks
 
     ended = terminal.run(*command)
     lines = ended.out.splitlines()

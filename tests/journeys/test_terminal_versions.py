@@ -8,8 +8,9 @@ import numpy as np
 from cloudflare import Cloudflare
 
 from cfbatch_gui.core.job_folder.folder import JobFolder, forget_texts
+from cfbatch_gui.core.practice.local_models import choose_model
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal
+from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 from tests.screen import material
 from tests.support.practice import PracticeServer, accepted, accepted_bodies
 from tests.support.vectorize import accepted_vectors
@@ -69,6 +70,9 @@ def what_is_new_is_sent_pushed_and_exported(
     assert terminal.run("export", second, "--out", exported).status == 0
     with np.load(exported, allow_pickle=False) as kept:
         vectors = dict(zip(kept["ids"].tolist(), kept["vectors"], strict=True))
+    texts = read_csv(june)[::20]
+    right = choose_model().embed([row["description"] for row in texts])
+    np.testing.assert_allclose([vectors[row["sku"]] for row in texts], right, atol=1e-3)
     with Cloudflare(api_token=TOKEN, base_url=url, max_retries=0) as client:
         indexes: Any = client.vectorize.indexes
         assert indexes.info(INDEX, account_id=ACCOUNT).vector_count == len(vectors) == 10_080

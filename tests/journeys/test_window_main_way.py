@@ -1,4 +1,4 @@
-"""The window from outside: a process of its own, the mouse and the keyboard of a screen, and files."""
+"""The window from outside: a process of its own, the keyboard of a screen, and files."""
 
 import signal
 from pathlib import Path
@@ -14,19 +14,13 @@ from tests.journeys.terminal import Terminal, read_workbook
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 
-SEND, EXPORT, SAVE = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
 
-
-def test_by_mouse_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
+def test_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
     desktop.start_example()
-    desktop.click_main_button(SEND)
-    desktop.until(lambda: desktop.is_in(JobState.DONE))
-    desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
-    desktop.click_main_button(EXPORT)
-    desktop.until(lambda: len(desktop.main_buttons()) == 3)
-    desktop.click_main_button(SAVE)
+    desktop.press_until("ctrl+Return", lambda: desktop.is_in(JobState.DONE))
+    desktop.press_until("ctrl+e", lambda: len(desktop.windows()) == 2)
     written = desktop.home / "Help centre ranking.xlsx"
-    desktop.until(written.exists)
+    desktop.press_until("Return", written.exists)
     assert desktop.close() == 0
     rows = read_workbook(written)
     assert len(rows) == 82
@@ -48,8 +42,7 @@ def test_a_submit_whose_answer_is_on_its_way_is_recorded(
     with ThreadedService(tmp_path / "service", slow).opened() as service:
         desktop.connect(service.url, token=TOKEN)
         desktop.start_example()
-        desktop.press("ctrl+Return")
-        desktop.until(service.accepted)
+        desktop.press_until("ctrl+Return", service.accepted)
         job = desktop.job()
         assert job is not None and job.batches[0].state is BatchState.SENDING
         process = desktop.started[-1]

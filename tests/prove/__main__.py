@@ -8,7 +8,6 @@ import argparse
 import gc
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +26,7 @@ from tests.prove.compare import Report
 from tests.prove.mutants import IN_THE_ACCOUNT, ORDER, Mutant, flush_mutants
 from tests.prove.scenes import KINDS, ROWS, SCENES, Bench, catch
 from tests.prove.world import Service
+from tests.support.practice import service_process
 
 # How many kills of a scene are made for each one of submitting and collecting; the others are at every step.
 SHARES = {"random": 1.0, "exports": 0.25, "judging": 0.5, "pushes": 0.5, "account": 0.1}
@@ -108,11 +108,8 @@ def _run_undisturbed(bench: Bench) -> None:
 
 @contextmanager
 def _service(folder: Path) -> Iterator[Service]:
-    command = (sys.executable, "-m", "tests.support.practice", str(folder), str(SECONDS))
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield Service(process.stdout.readline().strip(), folder)
-        process.terminate()
+    with service_process(folder, SECONDS) as url:
+        yield Service(url, folder)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -23,16 +23,15 @@ from cfbatch_gui.core.jobs.plan import requests
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, practice_service
+from tests.journeys.terminal import ACCOUNT
 from tests.prove import world as program
 from tests.prove.compare import MODEL, Breach, Finding, command_of, write_input
 from tests.prove.mutants import Mutant
 from tests.prove.scenes import KINDS, Bench
 from tests.prove.world import Command, Prepare, Service, World, end_child, nothing, put, wait_for_child
-from tests.support.practice import Accepted, accepted, answer_to
+from tests.support.practice import Accepted, accepted, answer_to, service_process
 from tests.worker.runtime import CollectingRuntime
 
 CONNECTION = "account"
@@ -55,11 +54,11 @@ class Account:
 @contextmanager
 def opened(folder: Path) -> Iterator[Account]:
     """An account in a folder, until the end of the block."""
-    with practice_service(folder / "service", queued=SECONDS, running=SECONDS) as url:
+    with service_process(folder / "service", SECONDS) as url:
         runtime = CollectingRuntime(url, folder / "runtime")
         runtime.start()
         try:
-            yield Account(runtime, Service(url, Paths(folder / "service").practice))
+            yield Account(runtime, Service(url, folder / "service"))
         finally:
             runtime.kill()
 

@@ -6,9 +6,8 @@ not end with one.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-from cfbatch_gui.words.languages import TRANSLATED, Language, load_language
+from cfbatch_gui.words.languages import Language
 
 _KEPT = re.compile(r"(\{[^{}]*\}|%(?:\(\w+\))?[rs]|<[^<>]*>|&)")  # parameters, tags and the marks of keys
 _LETTERS = str.maketrans("aeiouyAEIOUYcnszCNSZ", "áéíóúýÁÉÍÓÚÝçñšžÇÑŠŽ")
@@ -36,17 +35,3 @@ class PseudoLanguage(Language):
     def translated_plural(self, one: str, many: str, count: int) -> str:
         """The English form, made longer."""
         return self.translated(one if count == 1 else many)
-
-    def _recognised(self, text: str) -> str:
-        """A stored sentence of the core's is one that a real language knows again."""
-        return self.translated(text) if _known(text) else text
-
-
-@lru_cache(maxsize=4096)
-def _known(text: str) -> bool:
-    return _a_real_one().said(text) != text
-
-
-@lru_cache(maxsize=1)
-def _a_real_one() -> Language:
-    return load_language(TRANSLATED[0].code)

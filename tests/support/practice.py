@@ -1,10 +1,12 @@
 """The practice service in a thread, and what the service of a folder has taken, read from its files."""
 
 import sqlite3
+import subprocess
 import sys
 import threading
 import zlib
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -43,6 +45,16 @@ class PracticeServer:
         self._server.should_exit = True
         self._thread.join()
         self._listener.close()
+
+
+@contextmanager
+def service_process(folder: Path, seconds: float) -> Iterator[str]:
+    """The same in a process of its own, where a batch is queued and then runs so long; its address."""
+    command = (sys.executable, "-m", "tests.support.practice", str(folder), str(seconds))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +99,7 @@ def _rows(path: Path, question: str, *values: object) -> list[Any]:
         return database.execute(question, values).fetchall() if is_made else []
 
 
-if __name__ == "__main__":  # `folder`, `seconds`: a service of its own process, which prints its address
+if __name__ == "__main__":  # of `service_process`
     seconds = float(sys.argv[2])
     with PracticeServer(Path(sys.argv[1]), seconds_queued=seconds, seconds_running=seconds) as server:
         print(server.url, flush=True)  # noqa: T201

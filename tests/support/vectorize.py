@@ -181,10 +181,7 @@ def _put(index: Index, now: float, head: http.Head, body: bytes) -> Json:
     vectors = [json.loads(line) for line in body.split(b"\n") if line.strip()]
     _check(len(vectors) <= limits.MAX_UPLOAD_VECTORS, 40001, "vectorize.limit_exceeded - max vector count")
     for each in vectors:
-        metadata = json.dumps(each.get("metadata", {}), separators=(",", ":"), ensure_ascii=False)
         _check(len(each["id"].encode()) <= limits.MAX_VECTOR_ID_BYTES, 40008, "id too long")
-        _check(len((each.get("namespace") or "").encode()) <= limits.MAX_NAMESPACE_BYTES, 40001, "namespace size")
-        _check(len(metadata.encode()) <= limits.MAX_METADATA_BYTES, 40001, "metadata size")
         _check(len(each["values"]) == index.shown["config"]["dimensions"], 40012, f"invalid vector for {each['id']}")
     index.vectors |= {each["id"]: (each, array("f", each.pop("values")).tobytes()) for each in vectors}
     return _accept(index, now, "upsert", dict.fromkeys(each["id"] for each in vectors))

@@ -29,7 +29,6 @@ from tests.support.keyrings import MemoryKeyring
 from tests.support.sentences import shows
 from tests.ui.connections import answer_line, entries, until
 
-CTRL = Qt.KeyboardModifier.ControlModifier
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 NAMES = ("April", "May", "June")
 

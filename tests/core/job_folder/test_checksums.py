@@ -4,14 +4,10 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import checksums_of, read_pairs, rows_in_words
-
-VECTORS = np.random.default_rng(1).standard_normal((4, 31)).astype(np.float32)
-BATCH_OF_ITEM = (1, 2, 1, 2)
 
 
 def filled(database: sqlite3.Connection) -> None:
