@@ -91,11 +91,11 @@ def test_show_measures_a_job_by_its_labels(terminal: Terminal) -> None:
     assert (of_run["means"]["RR"], of_run["best_rank"]) == (1.0, [1, 1, 1])
 
 
-def test_labels_that_are_no_grades_are_said_with_their_rows(terminal: Terminal, paths: Paths) -> None:
+def test_labels_that_are_no_grades_are_said_with_the_first_row(terminal: Terminal, paths: Paths) -> None:
     odd = {1: "0.5", 4: "yes", 5: "{n}", 6: "yes"}
     made = [replace(pair, label=odd.get(number, pair.label)) for number, pair in enumerate(pairs())]
     keep_job(paths, "odd", made)
-    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "rows": [3, 6, 7, 8], "proposal": []}
+    left_out = {"count": 4, "label": "0.5", "row": 3, "proposal": []}
     assert terminal.run("show", "odd", "--json").json["quality"]["labels_left_out"] == left_out
     assert terminal.run("compare", "odd", "one", "--json").json["jobs"][0]["labels_left_out"] == left_out
     assert all("“0.5”" in terminal.run(*command, "odd").out for command in (("show",), ("compare", "one")))
