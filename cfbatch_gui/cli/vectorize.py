@@ -206,7 +206,7 @@ async def _search(work: Work, job: Job) -> None:
     if price.neurons:
         work.console.tell("sentence_is_one_request_model_most", model=job.model, neurons=number(price.neurons, ".2g"))
     found = await vectorize.search(job.id, work.connection, work.index, work.sentence)
-    facts = {**dataclasses.asdict(found), "sentence": found.sentence}
+    facts = {**dataclasses.asdict(found), "shared": found.shared, "sentence": found.sentence}
     work.answer(facts, _lines_of_search(found, work.index, work.console.width))
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, KeyringState, SecretState, TokenSource
-from cfbatch_gui.core.errors import Action, KeyringUnavailable
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, SHUT, KeyringState, SecretState, TokenSource
+from cfbatch_gui.core.errors import KeyringUnavailable
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
@@ -179,6 +179,13 @@ def _gateway_rows() -> tuple[Row, ...]:
     )
 
 
+def keyring_words(state: KeyringState) -> str:
+    """Why a keyring does not say whether it holds a secret."""
+    if state is KeyringState.BROKEN:
+        return tr("Your keyring cannot be used")
+    return tr("Your keyring is locked") if state in SHUT else tr("Your keyring does not answer")
+
+
 def secret_words(state: SecretState | None) -> tuple[str, str, Role]:
     """Where a secret is, "" where there is none, what there is to know of it, and the colour of that.
 
@@ -191,8 +198,7 @@ def secret_words(state: SecretState | None) -> tuple[str, str, Role]:
         fixed = worded("Set by {variable}; change it there.", variable=state.variable)
         return tr("From an environment variable"), error or fixed, "error" if error else "small"
     if isinstance(state.error, KeyringUnavailable):
-        is_locked = state.error.action is Action.UNLOCK
-        return tr("Your keyring is locked") if is_locked else tr("Your keyring does not answer"), error, "attention"
+        return keyring_words(state.keyring), error, "attention"
     if error:
         return tr("What is saved cannot be used"), error, "error"
     if state.source is TokenSource.KEYRING:

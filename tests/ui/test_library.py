@@ -16,6 +16,7 @@ from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.jobs.library import Group, GroupEntry, Library, LibraryRows
 from cfbatch_gui.ui.theme import Theme
+from cfbatch_gui.words.states import DraftPhase, state_words
 from tests.screen.stage import Stage, opened
 
 NOW = 1_750_000_000.0
@@ -143,6 +144,7 @@ def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
     assert rows.entries() == [GroupEntry(Group.FINISHED, 2), finished, DONE]
 
 
+READY = state_words(DraftPhase.READY).text
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 
 
@@ -169,13 +171,13 @@ async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
     assert state(stage) == "Draft"
     draft = stage.workspace.draft_page
     draft.drafts.open_paths([HELP_CENTRE])
-    await person.until(lambda: state(stage) == "Ready to send")
+    await person.until(lambda: state(stage) == READY)
     mapping = draft.drafts.state(draft.job_id()).mapping
     assert mapping is not None
     query = mapping.roles.index(Role.QUERY)
     draft.drafts.choose_role(query, Role.KEEP)
     await person.until(lambda: state(stage) == "Draft")
     draft.drafts.choose_role(query, Role.QUERY)
-    await person.until(lambda: state(stage) == "Ready to send")
+    await person.until(lambda: state(stage) == READY)
     await person.click("Send 1 batch")
     await person.until(lambda: state(stage) == "Finished")

@@ -21,6 +21,7 @@ from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.ranking_view import OverviewView
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.core.results.folders import note_all
+from tests.support.sentences import shows
 from tests.ui.connections import shown, until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
@@ -225,27 +226,26 @@ async def overview_of(driver: JobPageDriver, content: str) -> OverviewView:
 async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPageDriver) -> None:
     view = await overview_of(driver, CROSSED)
     assert (view.queries.number(), view.scores.number()) == ("10", "160")
-    assert "9 in 10 of these" in view.reading.text()
+    assert shows(view.reading.text(), "how_to_read_scores")
     assert any(isinstance(layer, Steps) for layer in view.chart.layers)
     assert any(isinstance(layer, Mark) for layer in view.chart.layers)
-    assert view.spread.texts()[7:9][0] == "Texts that suit another question better"
     assert not view.partial_bar.isVisible()
     rows = list(csv.DictReader(io.StringIO(view.chart.data().csv().decode("utf-8-sig"))))
     assert sum(int(row[view.chart._titles[1]]) for row in rows if row["series"] == "All scores") == 160
-    assert {row["series"] for row in rows} == {"All scores", "Texts that suit another question better"}
+    assert {row["series"] for row in rows} == {"All scores", view.spread.texts()[7]}
     # The same figures are in the foot of the ranking.
-    await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot.text())
+    await until(lambda: shows(driver.ranking.foot.text(), "others_mean_and_ninetieth"))
 
 
 async def test_without_such_pairs_it_says_so_and_results_so_far_are_called_partial(driver: JobPageDriver) -> None:
     view = await overview_of(driver, TIED.replace("order", "parcel"))
-    assert view.reading.text().startswith("Not enough data to show a typical unrelated score")
+    assert shows(view.reading.text(), "not_enough_data_for_unrelated")
     assert not any(isinstance(layer, Steps) for layer in view.chart.layers)
     assert view.spread.texts()[0] == "All scores"
     assert len(view.spread.texts()) == 7
     assert "%" not in view.reading.text()
     await driver.idle()
-    assert "9 in 10" not in driver.ranking.foot.text()
+    assert not shows(driver.ranking.foot.text(), "others_mean_and_ninetieth")
 
     job = driver.page.job()
     assert job is not None

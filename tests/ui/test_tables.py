@@ -150,6 +150,10 @@ def test_columns_are_remembered(qtbot: Any) -> None:
     assert again.isColumnHidden(2)
     assert again.horizontalHeader().visualIndex(0) == 1
     assert numbers(rows) == [4, 3, 1, 2]
+    wider = TableView("hits")
+    qtbot.addWidget(wider)
+    wider.show_rows(Rows((TIED, *COLUMNS), HITS))
+    assert [wider.horizontalHeader().logicalIndex(at) for at in range(4)] == [0, 2, 1, 3], "the new one keeps its place"
 
 
 def test_the_last_column_cannot_be_hidden(view: TableView) -> None:

@@ -192,28 +192,26 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """`text` is None for a vector of another job; `is_exact`: among the nearest by exact comparison, too."""
+    """`text` is None for a vector of another job."""
 
     id: str
     score: float
-    item_no: int
     text: str | None
-    is_exact: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`shared` of the `hits` are among the nearest, None where that cannot be told, as `note` says."""
+    """What the index finds, and the nearest in the job by exact comparison of cosines."""
 
     hits: tuple[Hit, ...]
     exact: tuple[Hit, ...]
-    shared: int | None
-    note: str = ""
+
+    @property
+    def shared(self) -> int:
+        return len({each.id for each in self.hits} & {each.id for each in self.exact})
 
     @property
     def sentence(self) -> Message:
-        if self.shared is None:
-            return message("note", note=self.note)
         return message(
             "shared_found_are_also_among_exact", shared=self.shared, found=len(self.hits), exact=len(self.exact)
         )

@@ -24,7 +24,6 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.vectorize.client import (
     SAMPLE,
     Match,
-    Metric,
     StoredVector,
     VectorizeIndex,
     VectorizeIndexes,
@@ -242,7 +241,6 @@ def _is_same(stored: StoredVector, vector: NDArray[np.float32]) -> bool:
 
 
 TOP_K: Final = 10
-_TIE: Final = 1e-6  # of cosine similarities: below it, rounding decides which text is nearer
 
 
 _PRACTICE_VECTORS = message("these_vectors_are_practice_results_they")
@@ -367,7 +365,7 @@ class Vectorize:
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))
         rows = await asyncio.to_thread(PushRows, self._folder(job_id), job, options)
         nearest = await asyncio.to_thread(nearest_to, embeddings, vector, TOP_K)
-        return await asyncio.to_thread(_compare, found, embeddings, rows, matches, nearest)
+        return await asyncio.to_thread(_compare, embeddings, rows, matches, nearest)
 
     def _embedded(self, job_id: str, options: PushOptions | None = None) -> Job:
         job = self._job(job_id)
@@ -397,31 +395,12 @@ class Vectorize:
 
 
 def _compare(
-    index: VectorizeIndex,
-    embeddings: Embeddings,
-    rows: PushRows,
-    matches: tuple[Match, ...],
-    nearest: Sequence[Neighbour],
+    embeddings: Embeddings, rows: PushRows, matches: tuple[Match, ...], nearest: Sequence[Neighbour]
 ) -> SearchResult:
-    items = {each.text.item_no for each in nearest}
-    ids = rows.ids_and_items({each.id for each in matches}, items)
-    id_of = {item: identifier for identifier, item in ids.items()}
-    found = [ids[each.id] for each in matches if each.id in ids]
-    texts = dict(zip(found, embeddings.texts(found), strict=True))
-    # Of equally near texts any will do.
-    least = min((each.similarity for each in nearest), default=1.0) - _TIE if index.metric == Metric.COSINE else np.inf
-    hits = tuple(
-        Hit(each.id, each.score, item, texts[item].text if item else None, item in items or each.score >= least)
-        for each, item in ((each, ids.get(each.id, 0)) for each in matches)
-    )
-    exact = tuple(
-        Hit(id_of[each.text.item_no], each.similarity, each.text.item_no, each.text.text, is_exact=True)
-        for each in nearest
-    )
-    if index.metric != Metric.COSINE:
-        note = message("index_compares_metric_exact_search_cosine", metric=index.metric)
-        return SearchResult(hits, exact, None, note)
-    if any(each.text is None for each in hits):
-        note = message("index_also_holds_vectors_are_not")
-        return SearchResult(hits, exact, None, note)
-    return SearchResult(hits, exact, sum(each.is_exact for each in hits))
+    items = rows.ids_and_items({each.id for each in matches}, {each.text.item_no for each in nearest})
+    id_of = {item: identifier for identifier, item in items.items()}
+    found = [items[each.id] for each in matches if each.id in items]
+    texts = {text.item_no: text.text for text in embeddings.texts(found)}
+    hits = tuple(Hit(each.id, each.score, texts.get(items.get(each.id, 0))) for each in matches)
+    exact = tuple(Hit(id_of[each.text.item_no], each.similarity, each.text.text) for each in nearest)
+    return SearchResult(hits, exact)

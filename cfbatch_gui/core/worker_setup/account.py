@@ -163,10 +163,6 @@ class NotThere(ServiceRefused):
     """What a call was about is not in the account."""
 
 
-class StorageNotActivated(ServiceRefused):
-    """R2 has to be activated once in an account, by hand."""
-
-
 _ACTIVATE_R2: Final = message("r2_is_not_activated_account_open")
 _NO_ADDRESS: Final = message("account_no_address_workers_dev_yet")
 _NOT_ALLOWED: Final = message("service_does_not_let_token_make")
@@ -181,7 +177,7 @@ def refusal_of(call: Call, refused: Refusal) -> UserError:
     is_missing = not codes & _WRONG_ACCOUNT and (status == 404 or bool(codes & _NOT_THERE))
     is_missing = is_missing and call.method in ("GET", "DELETE")
     if _R2_NOT_ACTIVATED in codes:
-        return StorageNotActivated(_ACTIVATE_R2, detail=detail, code=code)
+        return ServiceRefused(_ACTIVATE_R2, detail=detail, code=code)
     if _ADDRESS_NEEDED in codes or (is_missing and call.step is Step.READ_ADDRESS):
         return ServiceRefused(_NO_ADDRESS, detail=detail, code=code)
     if is_missing:
@@ -291,7 +287,6 @@ class Account:
         return found.script_name
 
     async def has_bucket(self) -> bool:
-        """Raises StorageNotActivated."""
         if await self._read(Step.READ_BUCKET, _nothing) is None:
             return False
         self.tell(Step.READ_BUCKET, State.DONE, THERE)

@@ -32,7 +32,6 @@ from cfbatch_gui.core.worker_setup.account import (
     Show,
     State,
     Step,
-    StorageNotActivated,
     UploadBody,
     another_name,
     removing_calls,
@@ -244,7 +243,7 @@ class WorkerSetup:
                     message("worker_name_was_not_put_there", name=names.worker), other_name=another_name(names.worker)
                 )
             owner = await account.worker_of_workflow()
-            has_bucket = not keep_bucket and await _has_bucket(account)
+            has_bucket = not keep_bucket and await account.has_bucket()
         with _stopping(_TAKEN):
             worker, workflow = await account.delete(Step.DELETE_WORKER), False
             if owner in (None, names.worker):
@@ -310,15 +309,6 @@ async def _make_bucket(account: Account, name: str, *, has_bucket: bool) -> None
         if not await account.has_bucket():
             raise
         account.tell(Step.MAKE_BUCKET, State.DONE)
-
-
-async def _has_bucket(account: Account) -> bool:
-    try:
-        return await account.has_bucket()
-    except StorageNotActivated:
-        note = message("r2_is_not_activated_account_there")
-        account.tell(Step.READ_BUCKET, State.NOT_NEEDED, note)
-        return False
 
 
 async def _empty(account: Account) -> int:

@@ -191,7 +191,7 @@ class SavedCard(ConnectionCard):
         if ACCOUNT_VARIABLE in held:
             self.lines["account_id"].show_value(self.record.account_id)
             self.lines["account_id"].fix(ACCOUNT_VARIABLE)
-        self.more.setVisible(bool(self.record.account_id) and ACCOUNT_VARIABLE not in held)
+        self.more.setEnabled(bool(self.record.account_id) and ACCOUNT_VARIABLE not in held)
 
     def typed(self) -> SavedConnection:
         values = {name: each.value() for name, each in self.rows.items() if hasattr(self.record, name)}

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from shiboken6 import isValid
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.messages import quoted
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai import probe
@@ -162,4 +163,4 @@ class FindingRow(StepRow):
 
 
 def _quoted(text: str) -> str:
-    return re.sub(r"`([^`]*)`", r"“\1”", text)
+    return re.sub(r"`([^`]*)`", lambda found: said(quoted(found[1])), text)

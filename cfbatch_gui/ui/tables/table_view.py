@@ -337,13 +337,14 @@ class TableView(QTableView):
         memory.set(f"table/{self._name}", json.dumps(layout))
 
     def _restore(self) -> None:
-        """A column that was added since stays as declared."""
+        """A column that is not remembered, as in another language, keeps its place among the others."""
         text = memory.get(f"table/{self._name}") if self._name else ""
         header, names = self.horizontalHeader(), self._names()
         try:
             kept = json.loads(text or "{}")
             known = [each for each in kept.get("columns", ()) if each[0] in names]
-            for at, (name, width, shown) in enumerate(known):
+            places = sorted(header.visualIndex(names.index(name)) for name, *_ in known)
+            for at, (name, width, shown) in zip(places, known, strict=True):
                 section = names.index(name)
                 header.moveSection(header.visualIndex(section), at)
                 if shown is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from cfbatch_gui.core.connections.credentials import KeyringState
+from cfbatch_gui.core.connections.credentials import SHUT, KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
@@ -20,7 +20,6 @@ from cfbatch_gui.words.languages import said
 
 _SCARCE = 200  # the number of calls left in 5 minutes is shown when it is below this
 _LOOK_AGAIN = 3_000  # milliseconds, while the keyring is locked
-_WAITING = (KeyringState.LOCKED, KeyringState.REFUSED)
 
 
 class ConnectionInUse(QObject):
@@ -65,7 +64,7 @@ class ConnectionInUse(QObject):
             self._tasks.start("keyring", self._program.credentials.look_again())
 
     def _watch(self) -> None:
-        if self._program.credentials.state not in _WAITING:
+        if self._program.credentials.state not in SHUT:
             self._locked.stop()
         elif not self._locked.isActive():
             self._locked.start()
@@ -82,12 +81,10 @@ class ConnectionInUse(QObject):
             self._foot.show_connection(book.title(chosen), self.tr("Checking the keyring…"), "waiting")
         used = next(each for each in await book.summaries(chosen) if each.id == chosen)
         keyring = self._program.credentials.state
-        if used.waits_for_keyring and keyring in _WAITING:
-            return used.title, self.tr("Your keyring is locked"), "locked"
         if used.waits_for_keyring:
-            is_broken = keyring is KeyringState.BROKEN
-            words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
-            return used.title, words, "refused"
+            from cfbatch_gui.words.connections import keyring_words  # with it the client, which no start needs
+
+            return used.title, keyring_words(keyring), "locked" if keyring in SHUT else "refused"
         if not used.is_ready:
             return used.title, said(used.sentence), "refused"
         workspace = self._workspace

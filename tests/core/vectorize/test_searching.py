@@ -1,19 +1,16 @@
 """A search: what the index finds, beside the exact neighbours in the job."""
 
-import numpy as np
-
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.practice.local_models import HashedNgrams
-from cfbatch_gui.core.vectorize.client import Metric
 from tests.core.vectorize.conftest import OPTIONS, THROUGH, Bench, unit_vectors
 from tests.support.sentences import refuses
 
 TEXTS = [f"text {number}" for number in range(200)]
 
 
-async def pushed(bench: Bench, metric: Metric = Metric.COSINE) -> None:
+async def pushed(bench: Bench) -> None:
     bench.add("one", HashedNgrams().embed(TEXTS))
-    await bench.index(dimensions=1_024, metric=metric)
+    await bench.index(dimensions=1_024)
     await bench.vectorize.push("one", *THROUGH, OPTIONS)
 
 
@@ -32,22 +29,6 @@ async def test_what_the_index_misses_is_counted(bench: Bench) -> None:
     bench.before = lambda path, body: (200, {"matches": far}) if path.endswith("/query") else None
     found = await bench.vectorize.search("one", *THROUGH, "text 17")
     assert found.shared == 9
-    assert [each.is_exact for each in found.hits] == [False, *[True] * 9]
-
-
-async def test_texts_that_are_equally_near_are_all_right(bench: Bench) -> None:
-    vectors = np.repeat(HashedNgrams().embed(["same"]), 30, axis=0)
-    await bench.ready(vectors)
-    await bench.vectorize.push("one", *THROUGH, OPTIONS)
-    some = [{"id": f"id-{number}", "score": 1.0} for number in range(20, 30)]
-    bench.before = lambda path, body: (200, {"matches": some}) if path.endswith("/query") else None
-    assert (await bench.vectorize.search("one", *THROUGH, "same")).shared == 10
-
-
-async def test_another_metric_or_vectors_of_others_are_not_judged(bench: Bench) -> None:
-    await pushed(bench, Metric.EUCLIDEAN)
-    found = await bench.vectorize.search("one", *THROUGH, "text 17")
-    assert found.shared is None and "euclidean" in found.note
     bench.before = lambda path, body: (200, {"matches": [{"id": "theirs"}]}) if path.endswith("/query") else None
     assert (await bench.vectorize.search("one", *THROUGH, "text 17")).hits[0].text is None
 
