@@ -193,11 +193,11 @@ async def test_a_keyring_that_is_switched_off_is_none(
     monkeypatch.setattr(keyring.core, "_keyring_backend", None)
     program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
     await program.connections.save(SavedConnection("k7m2p9qx", "Lisbon", "cloudflare", account_id="a" * 32))
-    *_, summary = await program.connections.summaries()
+    *_, summary = await program.address_book.summaries()
     assert program.credentials.state is KeyringState.ABSENT
     assert not summary.is_ready and not summary.waits_for_keyring and "CFBATCH_SECRET_K7M2P9QX" in summary.sentence
     assert await program.credentials.save("k7m2p9qx", TOKEN) is TokenSource.SESSION
-    *_, summary = await program.connections.summaries()
+    *_, summary = await program.address_book.summaries()
     assert summary.is_ready
     await program.connections.remove("k7m2p9qx")
     assert await program.credentials.token("k7m2p9qx") is None
