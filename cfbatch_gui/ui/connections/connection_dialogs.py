@@ -13,14 +13,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QScrollArea, QWidget
 from shiboken6 import isValid
 
+from cfbatch_gui.core import worker_setup
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.messages import literal, quoted
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
-from cfbatch_gui.core.worker_setup import account, worker_setup
-from cfbatch_gui.core.worker_setup.account import Names, State
-from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
+from cfbatch_gui.core.worker_setup import Names, State, WorkerSetup
 from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
@@ -224,7 +223,7 @@ _LOOKS: dict[State | None, tuple[str, Role]] = {
 
 
 class CallRow(StepRow):
-    def __init__(self, call: account.Call) -> None:
+    def __init__(self, call: worker_setup.Call) -> None:
         # The account is the same in all of them, and its id would take half a line.
         short = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
         words = tr("{call} · needs {permission}").format(call=short, permission=call.permission)
@@ -246,7 +245,7 @@ class AccountDialog(WorkDialog):
     ) -> None:
         super().__init__(page.window(), page.tasks, start_button, start_button.text(), width=660)
         self._program = page.program
-        make_token = lambda _: page.open_page(account.token_page(self._account_id()))  # noqa: E731
+        make_token = lambda _: page.open_page(worker_setup.token_page(self._account_id()))  # noqa: E731
         token = replace(token_row(), label=tr("One-time API token"), link=(tr("Make the token"), _TOKENS))
         hint = tr("What belongs to it is called after it.")
         worker = Row("worker", tr("Name of the Worker"), help=hint, check=_names_of)
@@ -257,7 +256,7 @@ class AccountDialog(WorkDialog):
         }
         self.account, self.token, self.worker = (each.field for each in self.lines.values())
         self.account.setText(self._program.address_book.account_id)
-        self.worker.setText(account.names_of().worker)
+        self.worker.setText(worker_setup.names_of().worker)
         self.calls: list[CallRow] = []  # in the order in which they are made
         self._list = Card(inset=True, gap=MEDIUM)
         self._list.setAccessibleName(tr("Calls that are made"))
@@ -273,7 +272,7 @@ class AccountDialog(WorkDialog):
 
     # What each dialog does
 
-    def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
+    def plan(self, names: Names, account_id: str) -> Sequence[worker_setup.Call]:
         raise NotImplementedError
 
     async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
@@ -291,13 +290,13 @@ class AccountDialog(WorkDialog):
             self.calls = [CallRow(call) for call in planned]
             for each in self.calls:
                 self._list.body.addWidget(each)
-        calls = self.plan(account.names_of(), self._account_id())
+        calls = self.plan(worker_setup.names_of(), self._account_id())
         permissions = figures.listed([*dict.fromkeys(each.permission for each in calls)])
         hint = tr("For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”.")
         self.lines["token"].set_help(hint.format(permissions=permissions))
         self._list.setVisible(bool(self.calls))
 
-    def show_progress(self, progress: account.Progress) -> None:
+    def show_progress(self, progress: worker_setup.Progress) -> None:
         for each in self.calls:
             if each.call.step is progress.call.step:
                 each.show_state(progress.state, said(progress.note))
@@ -347,7 +346,7 @@ def reason_of(error: UserError) -> UserError:
 
 
 def _names_of(text: str) -> Names:
-    return account.names_of(text.strip())
+    return worker_setup.names_of(text.strip())
 
 
 class WorkerSetupDialog(AccountDialog):
@@ -375,8 +374,8 @@ class WorkerSetupDialog(AccountDialog):
         self.worker.textChanged.connect(lambda _: self._offer_replacing(False))
         self.show_plan()
 
-    def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
-        return account.setting_up_calls(names, account_id)
+    def plan(self, names: Names, account_id: str) -> Sequence[worker_setup.Call]:
+        return worker_setup.setting_up_calls(names, account_id)
 
     async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
         done = await setup.set_up(
@@ -432,14 +431,14 @@ class WorkerRemovalDialog(AccountDialog):
         start = DangerButton(tr("Remove from my account"), "trash-2")
         super().__init__(page, start, about, keeping, self.forget)
         try:
-            self.worker.setText(account.names_at(record.url).worker)
+            self.worker.setText(worker_setup.names_at(record.url).worker)
         except UsageError:  # a domain of the user's own
             self.worker.clear()
         self.keep_bucket.toggled.connect(self.show_plan)
         self.show_plan()
 
-    def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
-        return account.removing_calls(names, account_id, keep_bucket=self.keep_bucket.isChecked())
+    def plan(self, names: Names, account_id: str) -> Sequence[worker_setup.Call]:
+        return worker_setup.removing_calls(names, account_id, keep_bucket=self.keep_bucket.isChecked())
 
     async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
         taken = await setup.take_down(
