@@ -24,7 +24,7 @@ from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.connections.connection_fields import LineRow, StepRow, TickRow, has_problem
+from cfbatch_gui.ui.connections.connection_cards import LineRow, StepRow, TickRow, has_problem
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import (

@@ -17,8 +17,7 @@ from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pa
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections import connection_dialogs
-from cfbatch_gui.ui.connections.connection_cards import ConnectionCard, SavedCard
-from cfbatch_gui.ui.connections.connection_fields import open_in_browser
+from cfbatch_gui.ui.connections.connection_cards import ConnectionCard, SavedCard, open_in_browser
 from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
