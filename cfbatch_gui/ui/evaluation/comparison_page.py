@@ -43,6 +43,7 @@ _SAME = 5e-5  # a difference that is shown as 0.0000
 _QUERIES_WIDTH = 400
 _LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
 _LEAST_HEIGHT = 190  # pixels of a tab; where the window has fewer, the whole page scrolls
+_LEAST_ABOUT = 240  # pixels; where there are fewer, the buttons stand below the sentence
 _CARD = (20, MEDIUM, 20, MEDIUM)
 _PAGE = (WIDE, MEDIUM, WIDE, MEDIUM)
 
@@ -431,8 +432,9 @@ class ScoresTab(QWidget):
         folder = page.program.remembered_folder(FolderUse.PICTURES)
         self.pictures = plots.PictureButtons(self.chart, page.notices, page.tasks, folder)
         self._about = widgets.IconLine("", wrap=True)
-        head = widgets.row((self._about, 1), self.pictures, gap=LARGE)
-        head.setAlignment(self._about, Qt.AlignmentFlag.AlignVCenter)
+        self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._about.setMinimumWidth(scaled(_LEAST_ABOUT))
+        head = widgets.boxed(widgets.Flow(self._about, self.pictures, gap=LARGE))
         self.setLayout(widgets.column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
 
     def show_scores(self, compared: Compared, other: int) -> None:
