@@ -122,7 +122,7 @@ class ComparisonPage(ResultsPage[Compared]):
         self.tabs.currentChanged.connect(pages.setCurrentIndex)
         self.queries.queries.picked.connect(self._query_picked)
         pages.setMinimumHeight(scaled(_LEAST_HEIGHT))
-        choices = widgets.row(self.others, self.tops, margins=(0, 0, WIDE, 0))
+        choices = widgets.row(self.others, self.tops, WIDE)  # a margin would not be mirrored
         tabs = widgets.row((self.tabs, 1), widgets.column(None, choices, None, widgets.line(), gap=0), gap=0)
         above = widgets.column(self.partial_bar, margins=(WIDE, SMALL, WIDE, 0))
         content = widgets.column(above, tabs, (pages, 1), gap=0)
