@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
-from cfbatch_gui.ui.jobs.library_list import Group, GroupEntry
+from cfbatch_gui.ui.jobs.library import Group, GroupEntry
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.states import state_words

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.practice.app import count_tokens, cut
+from cfbatch_gui.core.practice.app import KEPT_SECONDS, count_tokens, cut
 from cfbatch_gui.core.practice.local_models import HashedNgrams, PracticeModel, WordLlama, choose_model
-from cfbatch_gui.core.practice.queue import KEPT_SECONDS
 from tests.canary import CORE, OTHER_TOKEN, TOKEN
 from tests.core.practice.conftest import ACCOUNT, BGE_M3, Calls, Practice, refusal
 from tests.support.practice import accepted
