@@ -9,12 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from cfbatch_gui.core.connections.credentials import variable_of
-from cfbatch_gui.core.resources import resource
 from tests.core.account.conftest import Account, running_account
-from tests.journeys.terminal import Ended, Terminal, read_csv
+from tests.journeys.terminal import EXAMPLE, Ended, Terminal, read_csv
 from tests.worker.runtime import SECRET, running_worker
 
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 DOOR = "door"
 
 
@@ -60,7 +58,7 @@ def run(terminal: Terminal, out: Path, *arguments: str) -> Ended:
 
 def leave(world: World, terminal: Terminal, out: Path) -> str:
     """Run a job that is left to the account while the service is still at work; its id."""
-    with world.clock.held():
+    with world.clock.stopped():
         left = run(terminal, out, "--collect-in-account", "--leave")
         assert left.status == 9, left.err
         assert terminal.run("resume", "--leave").status == 9, "nothing is there yet"

@@ -10,45 +10,32 @@ import pytest
 from cfbatch_gui.cli.console import Console, ExitStatus, worst_of
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import leaving_status
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.words.jobs import account_line, progress_words
 from cfbatch_gui.words.states import state_words
-from tests.cli.account_world import DOOR, EXAMPLE, World, account, run, scores, world
-from tests.journeys.terminal import jobs_in, read_until
+from tests.cli.account_world import DOOR, World, account, run, scores, world
+from tests.journeys.terminal import EXAMPLE, jobs_in, read_until
+from tests.support.batches import DIRECT, HANDED_OVER, HERE, PLANNED, UNKNOWN, WAITING, job_of
 
 __all__ = ["account", "world"]  # fixtures
-
-DIRECT = Batch("j1", 1, BatchState.QUEUED, requests=1, texts=1, bytes=10, request_id="r")
-HANDED_OVER = replace(DIRECT, shard=1, handed_over_at=5.0)
-WAITING = replace(HANDED_OVER, stored_bytes=2_500_000)
-HERE = replace(HANDED_OVER, state=BatchState.DONE)
-UNKNOWN = replace(DIRECT, state=BatchState.OUTCOME_UNKNOWN)
-PLANNED = replace(DIRECT, state=BatchState.PLANNED)
-
-
-def job_of(*batches: Batch, problem: str = "", paused: str = "") -> Job:
-    numbered = tuple(replace(batch, number=number) for number, batch in enumerate(batches, start=1))
-    made = Job("j1", "n", Kind.RANK, "m", "door", 0.0, is_sent=True, batches=numbered)
-    return replace(made, account_problem=problem, paused_because=paused)
 
 
 @pytest.mark.parametrize(
     ("job", "status"),
     [
         (job_of(HANDED_OVER, WAITING, HERE), ExitStatus.LEFT),
-        (job_of(HANDED_OVER, WAITING, problem="It has stopped."), ExitStatus.LEFT),
+        (job_of(HANDED_OVER, WAITING, account_problem="It has stopped."), ExitStatus.LEFT),
         (job_of(HANDED_OVER, UNKNOWN), ExitStatus.OUTCOME_UNKNOWN),
         (job_of(HANDED_OVER, DIRECT), None),
         (job_of(HANDED_OVER, PLANNED), None),
-        (job_of(HANDED_OVER, DIRECT, problem="It has stopped."), ExitStatus.NOT_LEFT),
-        (job_of(DIRECT, problem="It has no room."), ExitStatus.NOT_LEFT),
+        (job_of(HANDED_OVER, DIRECT, account_problem="It has stopped."), ExitStatus.NOT_LEFT),
+        (job_of(DIRECT, account_problem="It has no room."), ExitStatus.NOT_LEFT),
         (job_of(UNKNOWN), None),
         (job_of(HERE, HERE), None),
-        (job_of(HERE, problem="It has stopped."), None),
-        (job_of(HANDED_OVER, paused="The token was refused."), None),
+        (job_of(HERE, account_problem="It has stopped."), None),
+        (job_of(HANDED_OVER, paused_because="The token was refused."), None),
     ],
 )
 def test_a_job_is_left_when_only_the_account_is_needed(job: Job, status: ExitStatus | None) -> None:
@@ -66,7 +53,7 @@ def test_of_several_jobs_the_worst_counts(statuses: tuple[int, ...], status: int
 def test_one_that_is_interrupted_says_that_the_account_goes_on(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one", "--collects")
     arguments = ("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse")
-    with world.clock.held():
+    with world.clock.stopped():
         ended = terminal.run_until(r"Ctrl\+C", signal.SIGINT, *arguments)
     assert ended.status == 130
     (left,) = terminal.jobs()
@@ -76,7 +63,7 @@ def test_one_that_is_interrupted_says_that_the_account_goes_on(world: World, tmp
 
 def test_a_program_reads_where_the_answers_are(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one", "--collects", "--keep-days", "3")
-    with world.clock.held():
+    with world.clock.stopped():
         left = run(terminal, tmp_path / "ranked.csv", "--leave", "--json")
         assert (left.status, left.json["state"]) == (9, "working")
         assert f"Not written yet: {tmp_path / 'ranked.csv'}." in left.err
@@ -97,7 +84,7 @@ def test_a_job_that_the_account_has_refused_is_handed_over_by_leaving_it_again(w
     terminal = world.terminal("one", "--collects")
     path = Paths(terminal.data).settings
     settings = Settings.load(path)
-    with world.clock.held():
+    with world.clock.stopped():
         with world.plain_door() as address:
             replace(settings, connections=tuple(replace(each, url=address) for each in settings.connections)).save(path)
             ended = run(terminal, tmp_path / "ranked.csv", "--leave", "--json")
@@ -120,7 +107,7 @@ def test_a_job_that_the_account_has_refused_is_handed_over_by_leaving_it_again(w
 def test_what_cannot_be_left_is_not_gone_on_with(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one")
     assert terminal.run("resume", "--collect-in-account").status == 2
-    with world.clock.held():
+    with world.clock.stopped():
         with terminal.start("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse") as process:
             read_until(process, state_words(BatchState.QUEUED).text)
             process.send_signal(signal.SIGKILL)
@@ -156,9 +143,10 @@ def test_it_is_said_once_that_the_computer_may_be_turned_off() -> None:
 
 
 def test_a_problem_is_said_when_it_comes_and_when_a_command_begins() -> None:
-    before, after = job_of(HANDED_OVER), job_of(replace(HANDED_OVER, direct_only=True), problem="It has stopped.")
+    before = job_of(HANDED_OVER)
+    after = job_of(replace(HANDED_OVER, direct_only=True), account_problem="It has stopped.")
     first, second = (progress_words(state.batches) for state in (before, after))
     line, *_ = said_of(after, after)
     assert line.startswith("It has stopped.") and "--collect-in-account" in line
     assert said_of(before, after, after) == [first, line, second]
-    assert len(said_of(job_of(HERE, problem="It has stopped."))) == 1, "it is the past"
+    assert len(said_of(job_of(HERE, account_problem="It has stopped."))) == 1, "it is the past"

@@ -262,12 +262,6 @@ def test_every_text_has_a_unit_vector_of_its_own(model: PracticeModel, texts: li
         np.testing.assert_allclose(model.embed([text])[0], vector, atol=1e-5)
 
 
-def test_hashes_are_the_same_on_every_machine() -> None:
-    (vector,) = HashedNgrams().embed(["cloud"])
-    signs = {139: 1, 196: 1, 240: -1, 261: 1, 382: 1, 394: 1, 474: -1, 649: -1, 712: 1, 888: 1, 942: -1, 955: -1}
-    assert {int(bucket): int(np.sign(vector[bucket])) for bucket in np.flatnonzero(vector)} == signs
-
-
 @pytest.mark.parametrize("missing", ["file", "package"])
 def test_without_its_file_or_its_package_another_model_is_taken(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """That loading touches no network is in tests/journeys/test_network.py."""
