@@ -1,4 +1,4 @@
-"""Starts that follow each other, as docs/scheduling.md has them; and data that was moved, copied, damaged or is newer."""
+"""Starts that follow each other, as docs/scheduling.md has them; and data that was moved, damaged or is newer."""
 
 import sqlite3
 from contextlib import closing
