@@ -115,22 +115,28 @@ class Desktop:
         self._manage_windows()
         _xdotool("key", "--delay", "30", *keys)
 
-    def press_until(self, keys: str, happens: Callable[[], object]) -> None:
-        """Press it as often as it takes: a page that is still being read does not take it."""
+    def press_until(self, keys: str, happens: Callable[[], object], *, pause: float = _LOOK) -> None:
+        """Press it as often as it takes: a page that is still being read does not take it.
+
+        `pause` is the least time between two presses, for a key that would stop what it has begun.
+        """
+        due = 0.0
 
         def has_happened() -> object:
+            nonlocal due
             found = happens()
-            if not found:
+            if not found and time.monotonic() >= due:
                 self.press(keys)
+                due = time.monotonic() + pause
             return found
 
         self.until(has_happened)
 
     def _manage_windows(self) -> None:
-        """Give the keyboard back when a dialog has closed, as a window manager does; this screen has none."""
-        if not _xdotool("getwindowfocus", "getwindowname"):
-            window = _xdotool("search", "--onlyvisible", "--name", "^CF Batch$").split()
-            _xdotool("windowfocus", "--sync", window[0])
+        """Give the keyboard to the window that opened last, as a window manager does; this screen has none."""
+        newest = max(self.windows(), key=int, default="")
+        if newest not in ("", _xdotool("getwindowfocus")):
+            _xdotool("windowfocus", "--sync", newest)
 
 
 def _xdotool(*arguments: str) -> str:

@@ -20,7 +20,7 @@ def test_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
     desktop.press_until("ctrl+Return", lambda: desktop.is_in(JobState.DONE))
     desktop.press_until("ctrl+e", lambda: len(desktop.windows()) == 2)
     written = desktop.home / "Help centre ranking.xlsx"
-    desktop.press_until("Return", written.exists)
+    desktop.press_until("Return", written.exists, pause=10.0)
     assert desktop.close() == 0
     rows = read_workbook(written)
     assert len(rows) == 82

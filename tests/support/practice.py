@@ -36,6 +36,7 @@ class Served:
         self._listener = listen(0)
         self.address = f"http://{HOST}:{self._listener.getsockname()[1]}"
         self._server = server_of(self._app)
+        self._server.config.timeout_keep_alive = 3_600  # a Worker sends through a connection as it is being closed
         run = {"sockets": [self._listener]}
         self._thread = threading.Thread(target=self._server.run, kwargs=run, name="served", daemon=True)
         self._thread.start()
