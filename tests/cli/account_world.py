@@ -9,12 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from cfbatch_gui.core.connections.credentials import variable_of
-from cfbatch_gui.core.resources import resource
 from tests.core.account.conftest import Account, running_account
-from tests.journeys.terminal import Ended, Terminal, read_csv
+from tests.journeys.terminal import EXAMPLE, Ended, Terminal, read_csv
 from tests.worker.runtime import SECRET, running_worker
 
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 DOOR = "door"
 
 
@@ -30,11 +28,11 @@ class World:
         with running_worker(urlsplit(self.account.practice.url).netloc) as running:
             yield running.addresses["with-secret"]
 
-    def terminal(self, name: str, *arguments: str, secret: str = SECRET, address: str = "") -> Terminal:
+    def terminal(self, name: str, *arguments: str, secret: str = SECRET) -> Terminal:
         """A data folder with the connection `door`, whose secret is in its environment."""
         terminal = Terminal(self.folder / name)
         added = terminal.run(
-            *("connections", "add", "worker", "--url", address or self.address, "--name", DOOR, "--no-test"),
+            *("connections", "add", "worker", "--url", self.address, "--name", DOOR, "--no-test"),
             *arguments,
             given=secret,
         )

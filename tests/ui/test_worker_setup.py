@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.worker_setup.account import GONE, State
+from cfbatch_gui.core.worker_setup import GONE, State
+from cfbatch_gui.ui.connections.connection_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, AccountService
 from tests.canary import TOKEN
 from tests.support import faults
@@ -28,7 +28,6 @@ class Desk:
 
     def __init__(self, program: Program, page: ConnectionPage, account: AccountService, faulty: FaultyService) -> None:
         self.program, self.page, self.account, self.faulty = program, page, account, faulty
-        self.opened_pages: list[str] = []
 
     def set_up(self) -> WorkerSetupDialog:
         """From a new card by the guide into the dialog."""
@@ -64,19 +63,12 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path, backend: KeyringBackend) -> AsyncIterator[Desk]:
-    account, pages = AccountService(), list[str]()
-
-    def browser(address: str) -> bool:
-        pages.append(address)
-        return True
-
+    account = AccountService()
     async with (
         FaultyService(account) as faulty,
-        opened_page(tmp_path, backend, faulty.url, browser=browser) as page,
+        opened_page(tmp_path, backend, faulty.url, browser=lambda address: True) as page,
     ):
-        desk = Desk(page.program, page, account, faulty)
-        desk.opened_pages = pages
-        yield desk
+        yield Desk(page.program, page, account, faulty)
 
 
 async def test_from_the_guide_to_a_connection(desk: Desk) -> None:

@@ -103,9 +103,9 @@ def test_vectors_order_the_pairs_of_a_ranking_that_they_have(tmp_path: Path) -> 
 Thing = tuple[str, str]  # id, text
 
 
-def keys(things: Sequence[Thing], groups: Sequence[int] | None = None) -> Keys:
+def keys(things: Sequence[Thing]) -> Keys:
     return Keys(
-        np.array(groups or [0] * len(things), dtype=np.int64),
+        np.zeros(len(things), dtype=np.int64),
         np.array([hashed_id(identifier) for identifier, _ in things], dtype=np.int64),
         np.array([hash(text) for _, text in things], dtype=np.int64),
     )
@@ -116,19 +116,17 @@ def matched_pairs(ours: Keys, theirs: Keys) -> list[tuple[int, int]]:
     return list(zip(one.tolist(), other.tolist(), strict=True))
 
 
-def test_the_same_text_goes_before_the_same_id() -> None:
-    found = matched_pairs(keys([("1", "lamp"), ("2", "hose")]), keys([("1", "hose"), ("2", "lamp")]))
-    assert found == [(0, 1), (1, 0)]
-
-
-def test_copies_of_a_text_are_told_apart_by_id_and_else_paired_off() -> None:
-    found = matched_pairs(keys([("A", "lamp"), ("B", "lamp"), ("", "lamp")]), keys([("B", "lamp"), ("C", "lamp")]))
-    assert found == [(0, 1), (1, 0)]
-
-
-def test_an_id_that_comes_twice_names_nothing() -> None:
-    found = matched_pairs(keys([("1", "lamp"), ("1", "hose")]), keys([("1", "rake")]))
-    assert found == []
+@pytest.mark.parametrize(
+    ("ours", "theirs", "pairs"),
+    [
+        ([("1", "lamp"), ("2", "hose")], [("1", "hose"), ("2", "lamp")], [(0, 1), (1, 0)]),
+        ([("A", "lamp"), ("B", "lamp"), ("", "lamp")], [("B", "lamp"), ("C", "lamp")], [(0, 1), (1, 0)]),
+        ([("1", "lamp"), ("1", "hose")], [("1", "rake")], []),
+    ],
+    ids=["text before id", "copies by id, else paired off", "an id that comes twice names nothing"],
+)
+def test_things_are_matched(ours: list[Thing], theirs: list[Thing], pairs: list[tuple[int, int]]) -> None:
+    assert matched_pairs(keys(ours), keys(theirs)) == pairs
 
 
 def test_a_shuffled_list_finds_itself() -> None:
@@ -191,11 +189,11 @@ def test_a_row_for_each_query(compared: Comparison, tmp_path: Path) -> None:
     assert float(rows[0]["rbo_3"]) == pytest.approx(1.0)
 
 
-def of(one: Sequence[float], other: Sequence[float], *, top_k: int = 2, p: float = 0.9) -> list[float]:
+def of(one: Sequence[float], other: Sequence[float], *, p: float = 0.9) -> list[float]:
     """Rank-biased overlap, and the overlaps at depth k and 1."""
     query = np.zeros(len(one), dtype=np.int64)
     first, second = (ranks_of(query, np.array(scores, dtype=np.float64)) for scores in (one, other))
-    found: list[float] = overlaps(query, first, second, 1, top_k=top_k, p=p)[:, 0].tolist()
+    found: list[float] = overlaps(query, first, second, 1, top_k=2, p=p)[:, 0].tolist()
     return found
 
 
