@@ -151,6 +151,9 @@ def ods(*rows: str) -> bytes:
 
 NOTE = "<office:annotation><text:p>a<text:tab/>note</text:p></office:annotation>"
 SHAPE = "<draw:custom-shape><text:p>on a shape</text:p></draw:custom-shape>"
+GROUP = f"<draw:g><draw:g>{SHAPE}</draw:g>{SHAPE}</draw:g>"
+CONTROL = '<draw:control draw:control="one"/>'  # has no end, unless it has a description
+DESCRIBED = '<draw:control draw:control="two"><text:p>described</text:p></draw:control>'
 TYPED = (
     '<table:table-cell office:value-type="{kind}" office:{attribute}="{value}"><text:p>{shown}</text:p>'
     "</table:table-cell>"
@@ -168,13 +171,17 @@ CELLS = [
     (STRING.format(more="", inside="<text:p>own</text:p><text:p>two</text:p>"), "own\ntwo"),
     ("<table:table-cell><text:p>no type</text:p></table:table-cell>", "no type"),
     (f"<table:table-cell>{SHAPE}</table:table-cell>", ""),
+    (STRING.format(more="", inside=f"<text:p>own</text:p>{GROUP}{CONTROL}"), "own"),
+    (STRING.format(more="", inside=f"<text:p>after</text:p>{DESCRIBED}"), "after"),
     (STRING.format(more=' office:string-value="kept"', inside=""), "kept"),
     (STRING.format(more=' calcext:value-type="error"', inside="<text:p>#N/A</text:p>"), ""),
+    ('<table:table-cell office:value-type="string" calcext:value-type="error"/>', ""),
     (TYPED.format(kind="float", attribute="value", value="7", shown="007"), "007"),
     (TYPED.format(kind="float", attribute="value", value="0.5", shown="0,50"), "0.5"),
     (TYPED.format(kind="currency", attribute="value", value="9", shown="9,00 €"), "9"),
     (TYPED.format(kind="boolean", attribute="boolean-value", value="true", shown="WAHR"), "TRUE"),
     (TYPED.format(kind="date", attribute="date-value", value="2024-03-05", shown="5.3.24"), "2024-03-05"),
+    (TYPED.format(kind="time", attribute="time-value", value="-PT36H30M00S", shown="-36:30"), "-36:30:00"),
 ]
 
 

@@ -235,19 +235,23 @@ def _open_workbook(path: Path, names: dict[str, str]) -> python_calamine.Calamin
 _ERROR = re.compile(rb'(<(?:\w+:)?c\s[^>]*?\bt="e"[^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>)[^<]*', re.DOTALL)
 _TARGET = re.compile(rb'(?<=\bTarget=")[^"]*')
 _OPEN_DOCUMENT = (  # what the library takes for texts of cells or leaves out, cells without a type, and numbers as 007
-    (re.compile(rb"<(office:annotation|draw:[\w-]+|text:ruby-text)[\s>].*?</\1>", re.DOTALL), b""),
     (re.compile(rb"<text:tab\b[^>]*/>"), b"&#9;"),
     (re.compile(rb"<text:line-break\b[^>]*/>"), b"&#10;"),
-    (re.compile(rb'(<table:table-cell\s[^>]*:value-type="error"[^>]*>).*?(?=</table:table-cell>)', re.DOTALL), rb"\1"),
+    (
+        re.compile(rb'(<table:table-cell\s[^>]*:value-type="error"[^>]*(?<!/)>).*?(?=</table:table-cell>)', re.DOTALL),
+        rb"\1",
+    ),
     (
         re.compile(rb"<table:table-cell(?![^>]*\soffice:value-type)(?=(?:\s[^>]*[^/])?>\s*<text:p)"),
         b'<table:table-cell office:value-type="string"',
     ),
     (
-        re.compile(rb'"float"[^>]*\soffice:value="(\d+)"([^>]*>\s*<text:p>0+\1</text:p>)'),
-        rb'"string"\2',
+        re.compile(rb'(\soffice:value-type=)"float"([^>]*)\soffice:value="(\d+)"([^>]*>\s*<text:p>0+\3</text:p>)'),
+        rb'\1"string"\2\4',
     ),
 )
+_ASIDE = re.compile(rb"<(/?)(?:office:annotation|draw:[\w-]+|text:ruby-text)(?=[\s/>])[^>]*?(/?)>")
+_TIME = re.compile(rb'\soffice:time-value="(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?"')
 _OPEN_DOCUMENT_ROW = re.compile(rb"<table:table-row\b([^>]*)>")
 _TABLE_NAME = re.compile(rb'\stable:name="([^"]*)"')
 _REPEATED = re.compile(rb':number-rows-repeated="(\d{1,7})"')
@@ -265,11 +269,31 @@ def _mended(path: Path, names: dict[str, str]) -> BytesIO:
             elif plain.startswith("xl/worksheets/"):
                 data = _ERROR.sub(rb"\1#N/A", data)
             elif plain == "content.xml":
+                data = _TIME.sub(_shown_time, _without_asides(data))
                 for pattern, instead in _OPEN_DOCUMENT:
                     data = pattern.sub(instead, data)
             written.writestr(plain if plain.startswith("xl/worksheets/") else name.replace("\\", "/"), data)
     copy.seek(0)
     return copy
+
+
+def _without_asides(data: bytes) -> bytes:
+    """The content without notes and shapes, which may lie in each other and may have no end of their own."""
+    kept, depth, start = [], 0, 0
+    for tag in _ASIDE.finditer(data):
+        is_end, is_empty = tag.groups()
+        if not depth:
+            kept.append(data[start : tag.start()])
+        if not is_empty:
+            depth = max(0, depth - 1) if is_end else depth + 1
+        start = tag.end()
+    return b"".join((*kept, data[start:]))
+
+
+def _shown_time(found: re.Match[bytes]) -> bytes:
+    hours, minutes, seconds = (int(part or 0) for part in found.groups()[1:])
+    shown = _duration(hours * 3600 + minutes * 60 + seconds)
+    return b' office:string-value="%b%b"' % (found[1], shown.encode())
 
 
 def _hidden_rows(path: Path, names: dict[str, str], sheet: str) -> Iterator[int]:
