@@ -306,7 +306,7 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     await stage.open_file(material.misquoted(files / "stock.csv"))
     await person.until_sees("Send them as read")
     await person.click("Show rows")
-    await person.until_sees("Compare the file with what was read.")
+    await person.until_sees("A sofa for two")
     await camera.take(stage, "draft-doubtful")
 
 

@@ -10,18 +10,8 @@ from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, table
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, say_wrote
-from cfbatch_gui.core.evaluation.comparison import (
-    TOP_K,
-    Compared,
-    P,
-    QueryMove,
-    compare,
-    query_changes,
-    summary,
-    with_top,
-    write_queries,
-    write_texts,
-)
+from cfbatch_gui.core.evaluation import comparison as comparing
+from cfbatch_gui.core.evaluation.comparison import TOP_K, Compared, QueryMove, query_changes
 from cfbatch_gui.core.evaluation.joining import Run, read_runs
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import LEVEL
@@ -136,11 +126,11 @@ async def run(call: Call) -> int | None:
         raise usage_error("name_two_jobs_or_more_each")
     runs = await asyncio.to_thread(read_runs, lambda job_id: JobFolder(call.paths.job(job_id)), jobs)
     book = await asyncio.to_thread(read_judgements, call)
-    found = await asyncio.to_thread(with_top, await asyncio.to_thread(compare, runs), top, book)
+    found = await asyncio.to_thread(comparing.with_top, await asyncio.to_thread(comparing.compare, runs), top, book)
     report = Report(found, max(0, call.most))
     call.answer(report.facts() if call.json else None, report.lines(call.console.width))
     with listing(call.paths.unfinished):
-        for path, write in ((texts, write_texts), (queries, write_queries)):
+        for path, write in ((texts, comparing.write_texts), (queries, comparing.write_queries)):
             if path is not None:
                 say_wrote(call.console, await asyncio.to_thread(write, found, path), path)
     if limit is None:
@@ -214,10 +204,11 @@ class Report:
                 for index, (run, joined) in enumerate(runs)
             ],
             "compared": {**size, "partial": comparison.is_partial},
-            "rbo_p": P,
+            "rbo_p": comparing.P,
             "top_k": compared.top_k,
             "with_first": [
-                {"job": run.job.id, **asdict(summary(moves)), "moved_most": self._most(moves)} for run, moves in others
+                {"job": run.job.id, **asdict(comparing.summary(moves)), "moved_most": self._most(moves)}
+                for run, moves in others
             ],
             "evaluation": found,
             "answers": None if found is None else self._answers(found),

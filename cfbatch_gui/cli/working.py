@@ -445,7 +445,8 @@ def lines_of_reuse(found: Plan, kind: Kind, connection: str) -> Iterator[str]:
     yield sentence
     if connection != PRACTICE.id and found.price_high.is_listed:
         price, whole = prices(found.price_low, found.price_high), prices(*found.prices_without)
-        yield worded("Price: {price} instead of {whole}.", price=price, whole=whole)
+        if price != whole:
+            yield worded("Price: {price} instead of {whole}.", price=price, whole=whole)
 
 
 def json_of_reuse(found: Plan) -> dict[str, object] | None:

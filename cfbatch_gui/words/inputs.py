@@ -11,6 +11,7 @@ _SHAPES = {
     Shape.ARRAYS: message("lists_cells"),
     Shape.REQUESTS: message("requests_batch_api_takes_them"),
     Shape.BATCH: message("batch_another_service_texts_their_ids"),
+    Shape.BULK: message("records_search_engine_each_id_line"),
 }
 _LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 

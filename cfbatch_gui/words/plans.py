@@ -44,8 +44,11 @@ def _time(found: Plan, job: Job, past: PastTimes | None) -> str:
 
 def tokens_words(found: Plan) -> str:
     """Such as "10 to 14"."""
-    low, high = found.tokens_low, found.tokens_high
-    return worded("{low} to {high}", low=low, high=high) if low != high else number(low)
+    return _range(number(found.tokens_low), number(found.tokens_high))
+
+
+def _range(low: str, high: str) -> str:
+    return worded("{low} to {high}", low=low, high=high) if low != high else low
 
 
 def share_words(price: Price) -> str:
@@ -91,8 +94,8 @@ def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterato
         yield tr("Dollars"), tr("price not listed")
         return
     digits = ",.0f" if high.neurons >= _FEW_NEURONS else ".2f"
-    neurons = {"low": number(low.neurons, digits), "high": number(high.neurons, digits)}
-    yield tr("Neurons"), worded("{low} to {high}, {free}", free=free_words(found, spent, now), **neurons)
+    neurons = _range(number(low.neurons, digits), number(high.neurons, digits))
+    yield tr("Neurons"), f"{neurons}, {free_words(found, spent, now)}"
     words = (
         tr("{price} at Cloudflare; practice costs nothing") if is_practice(job) else tr("{price}, before what is free")
     )

@@ -52,8 +52,9 @@ async def put(stage: Stage, take: Take, account: AccountService, faulty: FaultyS
     account.r2_active = True
     account.foreign()
     await person.click(START)
-    await person.until_sees("Replace “cf-batch-door” instead")
+    await person.until_sees("Replace what has this name there")
     await take(stage, "setup-foreign")
+    await person.type("Name of the Worker", "cf-batch-door-2")
     account.scripts.clear()
     faulty.follow(faults.stall(on="any", number=6, seconds=60.0))
     await person.click(START)

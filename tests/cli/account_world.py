@@ -60,7 +60,7 @@ def run(terminal: Terminal, out: Path, *arguments: str) -> Ended:
 
 def leave(world: World, terminal: Terminal, out: Path) -> str:
     """Run a job that is left to the account while the service is still at work; its id."""
-    with world.clock.held():
+    with world.clock.stopped():
         left = run(terminal, out, "--collect-in-account", "--leave")
         assert left.status == 9, left.err
         assert terminal.run("resume", "--leave").status == 9, "nothing is there yet"

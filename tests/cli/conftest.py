@@ -1,11 +1,9 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.cli.main import main
-from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -13,10 +11,6 @@ from cfbatch_gui.core.system.paths import Paths
 from tests.core.results.folders import Pair, Table
 from tests.journeys.terminal import Terminal
 from tests.support.faulty_service import ThreadedService
-from tests.support.sentences import codes_of
-
-Codes = Callable[[], set[str]]
-Run = Callable[..., tuple[int, str, str]]  # arguments to status, standard output and standard error
 
 
 def keep_job(paths: Paths, name: str, pairs: list[Pair], *, title: str = "", kind: Kind = Kind.RANK) -> None:
@@ -36,7 +30,7 @@ def paths(tmp_path: Path) -> Paths:
 
 @pytest.fixture
 def terminal(paths: Paths) -> Terminal:
-    return Terminal(paths.root)
+    return Terminal(paths.root, {"COLUMNS": "80"})
 
 
 @pytest.fixture
@@ -51,23 +45,3 @@ def connected(terminal: Terminal, service: ThreadedService) -> Terminal:
     """The terminal with an account."""
     terminal.connect(service.url)
     return terminal
-
-
-@pytest.fixture
-def codes(caplog: pytest.LogCaptureFixture) -> Callable[[], set[str]]:
-    """The codes of the sentences of all errors so far."""
-    return lambda: set[str]().union(*(codes_of(each) for record in caplog.records for each in record.args or ()))
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, paths: Paths) -> Run:
-    """Run a command on the data folder of the test, 80 columns wide."""
-    monkeypatch.setenv(PRACTICE_SECONDS_VARIABLE, "0")
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main([*map(str, arguments), "--data-dir", str(paths.root)])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run

@@ -30,7 +30,7 @@ def take_over(terminal: Terminal, *arguments: object) -> Ended:
 def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) -> None:
     first, second = world.terminal("one", "--keep-days", "1"), world.terminal("two")
     named = ("--name", "of this test", "--collect-in-account", "--leave")
-    with world.clock.held():
+    with world.clock.stopped():
         jobs = [run(first, tmp_path / f"{number}.csv", *named, "--json").json["job"] for number in range(2)]
     (tmp_path / "texts.csv").write_text("id,text\n1,a\n", encoding="utf-8")
     for arguments, code in (
@@ -60,7 +60,7 @@ def test_a_file_that_was_read_in_its_own_way_is_read_so_again(world: World, tmp_
     first, second = world.terminal("one", "--collects", "--keep-days", "1"), world.terminal("two")
     roles = ("--header", "no", "--role", "Column 2=query", "--role", "Column 3=context", "--role", "Column 1=id")
     sent = ("run", path, "--rank", *roles, "--connection", DOOR, "--no-reuse", "--out", tmp_path / "one.csv")
-    with world.clock.held():
+    with world.clock.stopped():
         left = first.run(*sent, "--leave", "--json")
     assert left.status == 9, left.err
     assert take_over(second, left.json["job"], "--input", path, "--out", tmp_path / "two.csv").status == 0

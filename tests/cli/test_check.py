@@ -1,6 +1,5 @@
 """`cfbatch check` prints what would be sent, sends nothing and leaves no job behind."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +8,8 @@ import pytest
 from cfbatch_gui.cli.reading import candidate_rule, column_role, words_of_rule
 from cfbatch_gui.core.inputs import encodings
 from cfbatch_gui.core.inputs.input_values import Role
-from tests.cli.conftest import Run
 from tests.core.inputs.files import data_set
+from tests.journeys.terminal import Terminal
 
 FILES = {
     "products.csv": "id,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,Lamp,It is warm\n4,,\n",
@@ -50,23 +49,21 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     ],
 )
-def test_files_are_read_as_the_arguments_say(run: Run, arguments: str, expected: dict[str, object]) -> None:
-    status, out, _ = run("check", *arguments.split(), "--json")
-    facts = json.loads(out)
-    assert status == 0
-    assert expected.items() <= (facts["files"][0] | facts).items()
+def test_files_are_read_as_the_arguments_say(terminal: Terminal, arguments: str, expected: dict[str, object]) -> None:
+    ended = terminal.run("check", *arguments.split(), "--json")
+    assert ended.status == 0
+    assert expected.items() <= (ended.json["files"][0] | ended.json).items()
 
 
-def test_the_sums_in_words_and_as_json(run: Run, tmp_path: Path) -> None:
+def test_the_sums_in_words_and_as_json(terminal: Terminal, tmp_path: Path) -> None:
     arguments = ("check", "products.csv", "--embed", "--template", "{title}. {body}")
-    status, out, _ = run(*arguments, "--json")
-    facts = json.loads(out)
-    assert (status, facts["rows"], facts["texts"], facts["repeated_texts"], facts["requests"]) == (0, 4, 3, 1, 1)
+    facts = terminal.run(*arguments, "--json").json
+    assert (facts["rows"], facts["texts"], facts["repeated_texts"], facts["requests"]) == (4, 3, 1, 1)
     (problem,) = facts["problems"]
     assert (problem["file"], problem["row"], problem["kind"]) == (1, 5, "empty_text")
-    status, out, _ = run(*arguments)
-    assert status == 0
-    assert all(words in out for words in (*facts["notices"], problem["reason"]))
+    ended = terminal.run(*arguments)
+    assert ended.status == 0
+    assert all(words in ended.out for words in (*facts["notices"], problem["reason"]))
     assert not (tmp_path / "data" / "jobs").exists()
 
 
@@ -83,31 +80,30 @@ def test_the_sums_in_words_and_as_json(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_open_is_an_object_too(
-    run: Run, arguments: list[str], answer: list[str] | None, columns: list[str] | None
+    terminal: Terminal, arguments: list[str], answer: list[str] | None, columns: list[str] | None
 ) -> None:
-    status, out, err = run("check", *arguments, "--json")
-    said = json.loads(out)
-    assert (status, next(iter(said["answers"]), None), said["columns"]) == (2, answer, columns)
-    assert said["sentence"] in err
-    status, _, err = run("run", *arguments, "--connection", "practice")
-    assert status == 2 and all(each in err for each in answer or ())
+    ended = terminal.run("check", *arguments, "--json")
+    assert (ended.status, next(iter(ended.json["answers"]), None), ended.json["columns"]) == (2, answer, columns)
+    assert ended.json["sentence"] in ended.err
+    ended = terminal.run("run", *arguments, "--connection", "practice")
+    assert ended.status == 2 and all(each in ended.err for each in answer or ())
 
 
-def test_what_is_not_utf8_far_down_is_asked_about(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_utf8_far_down_is_asked_about(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encodings, "MOST_CHECKED", 1_000_000)
     Path("large.csv").write_bytes(
         b"id,text\n" + b"1,cloud\n" * 150_000 + "2,Müll und Öl für die Straße\n".encode("cp1252")
     )
-    status, _, err = run("check", "large.csv", "--embed", "--role", "text=text")
-    assert (status, "--encoding cp1252" in err) == (2, True)
+    ended = terminal.run("check", "large.csv", "--embed", "--role", "text=text")
+    assert ended.status == 2 and "--encoding cp1252" in ended.err
 
 
-def test_a_file_that_names_its_candidates_takes_no_choice(run: Run) -> None:
+def test_a_file_that_names_its_candidates_takes_no_choice(terminal: Terminal) -> None:
     (Path("set") / "bm25.run").write_text("q1 Q0 d003 1 2.5 tag\n")
     for path in ("set", "answers.csv"):
-        status, _, err = run("check", path, "--rank", "--candidates", "corpus")
-        assert status == 2 and path in err
-        assert json.loads(run("check", path, "--rank", "--json")[1])["candidates"] is None
+        ended = terminal.run("check", path, "--rank", "--candidates", "corpus")
+        assert ended.status == 2 and path in ended.err
+        assert terminal.run("check", path, "--rank", "--json").json["candidates"] is None
 
 
 def test_words_as_they_are_typed() -> None:

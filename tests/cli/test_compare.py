@@ -1,6 +1,5 @@
 """`cfbatch compare`, its status for what is worse and for what cannot be told, and the scores in `cfbatch show`."""
 
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -12,9 +11,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.system.paths import Paths
-from tests.cli.conftest import Run, keep_job
+from tests.cli.conftest import keep_job
 from tests.core.results.folders import WAITING, Pair
-from tests.journeys.terminal import read_csv
+from tests.journeys.terminal import Terminal, read_csv
 
 QUERIES = ("reset my password", "refund for an order", "change the invoice")
 
@@ -42,20 +41,19 @@ def _jobs(paths: Paths) -> None:
     keep_job(paths, "vectors", pairs(), kind=Kind.EMBED)
 
 
-def test_both_tables_and_what_has_moved(run: Run) -> None:
-    status, out, err = run("compare", "one", "two")
-    assert (status, err) == (0, "")
-    lines = [line.split() for line in out.splitlines()]
+def test_both_tables_and_what_has_moved(terminal: Terminal) -> None:
+    ended = terminal.run("compare", "one", "two")
+    assert (ended.status, ended.err) == (0, "")
+    lines = [line.split() for line in ended.out.splitlines()]
     measures = {line[0]: line[1:3] for line in reversed(lines) if len(line) > 2}
     assert measures["nDCG@10"] == ["1.0000", "0.0000"]
     assert measures["Judged@10"] == ["100%", "100%"]
     assert measures["RBO"][0] == "–"
-    assert "3 of 3" in out  # the first rank differs for every query
+    assert "3 of 3" in ended.out  # the first rank differs for every query
 
 
-def test_one_object_for_programs(run: Run) -> None:
-    _, out, _ = run("compare", "one", "two", "begun", "--json", "--top", 3, "--most", 1)
-    found = json.loads(out)
+def test_one_object_for_programs(terminal: Terminal) -> None:
+    found = terminal.run("compare", "one", "two", "begun", "--json", "--top", 3, "--most", 1).json
     assert [job["job"] for job in found["jobs"]] == ["one", "two", "begun"]
     assert found["compared"] == {"queries": 1, "contexts": 12, "partial": True}
     assert found["jobs"][1]["matched_contexts"] == {"id and text": 0, "text": 0, "id": 36}
@@ -79,31 +77,28 @@ def test_one_object_for_programs(run: Run) -> None:
         ("one", "two", "--out", "/nowhere/at/all.csv"),
     ],
 )
-def test_refuses_with_a_sentence(run: Run, paths: Paths, arguments: tuple[object, ...]) -> None:
+def test_refuses_with_a_sentence(terminal: Terminal, paths: Paths, arguments: tuple[object, ...]) -> None:
     keep_job(paths, "vectors too", pairs(), kind=Kind.EMBED)
-    status, out, err = run("compare", *arguments)
-    assert (status, out) == (2, "") and err.startswith("cfbatch: ")
+    ended = terminal.run("compare", *arguments)
+    assert (ended.status, ended.out) == (2, "") and ended.complaint
 
 
-def test_show_measures_a_job_by_its_labels(run: Run) -> None:
-    assert "nDCG@10        1.0000" in run("show", "one")[1]
-    _, out, _ = run("show", "one", "--json")
-    quality = json.loads(out)["quality"]
+def test_show_measures_a_job_by_its_labels(terminal: Terminal) -> None:
+    assert "nDCG@10        1.0000" in terminal.run("show", "one").out
+    quality = terminal.run("show", "one", "--json").json["quality"]
     measured, (of_run,) = quality["evaluation"], quality["evaluation"]["runs"]
     assert (len(measured["queries"]), measured["relevant"], quality["labels_left_out"]) == (3, 3, None)
     assert (of_run["means"]["RR"], of_run["best_rank"]) == (1.0, [1, 1, 1])
 
 
-def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Paths) -> None:
+def test_labels_that_are_no_grades_are_said_with_the_first_row(terminal: Terminal, paths: Paths) -> None:
     odd = {1: "0.5", 4: "yes", 5: "{n}", 6: "yes"}
     made = [replace(pair, label=odd.get(number, pair.label)) for number, pair in enumerate(pairs())]
     keep_job(paths, "odd", made)
-    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "rows": [3, 6, 7, 8], "proposal": []}
-    _, out, _ = run("show", "odd", "--json")
-    assert json.loads(out)["quality"]["labels_left_out"] == left_out
-    _, out, _ = run("compare", "odd", "one", "--json")
-    assert json.loads(out)["jobs"][0]["labels_left_out"] == left_out
-    assert all("“0.5”" in run(*command, "odd")[1] for command in (("show",), ("compare", "one")))
+    left_out = {"count": 4, "label": "0.5", "row": 3, "proposal": []}
+    assert terminal.run("show", "odd", "--json").json["quality"]["labels_left_out"] == left_out
+    assert terminal.run("compare", "odd", "one", "--json").json["jobs"][0]["labels_left_out"] == left_out
+    assert all("“0.5”" in terminal.run(*command, "odd").out for command in (("show",), ("compare", "one")))
 
 
 TEXTS = 4
@@ -128,16 +123,16 @@ def score(text: int, first: bool) -> float:
 @pytest.mark.parametrize(
     ("new", "status"), [([True] * 12, 0), ([True] * 3 + [False] * 9, 6), ([True] * 11 + [False], 7)]
 )
-def test_the_status_says_whether_it_is_worse(new: list[bool], status: int, run: Run, paths: Paths) -> None:
+def test_the_status_says_whether_it_is_worse(new: list[bool], status: int, terminal: Terminal, paths: Paths) -> None:
     keep_job(paths, "old", ranked([True] * 12))
     keep_job(paths, "new", ranked(new))
-    assert run(*GATE, "nDCG@10:0.02")[0] == status
+    assert terminal.run(*GATE, "nDCG@10:0.02").status == status
 
 
-def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
+def test_a_book_judges_what_has_no_labels(terminal: Terminal, paths: Paths) -> None:
     keep_job(paths, "old", ranked([True] * 12, labelled=False))
     keep_job(paths, "new", ranked([False] * 12, labelled=False))
-    assert run(*GATE, "nDCG@10:0.02")[0] == 8
+    assert terminal.run(*GATE, "nDCG@10:0.02").status == 8
     with closing(Shelf(paths.judgements)) as shelf:
         shelf.book_or_new("Support, 2026").add(
             [
@@ -145,17 +140,17 @@ def test_a_book_judges_what_has_no_labels(run: Run, paths: Paths) -> None:
                 for pair in ranked([True] * 12)
             ]
         )
-    assert run(*GATE, "nDCG@10:0.02", "--judgements", "support, 2026")[0] == 6
+    assert terminal.run(*GATE, "nDCG@10:0.02", "--judgements", "support, 2026").status == 6
     book = ("compare", "old", "new", "--judgements", "Support, 2026")
-    found = json.loads(run(*book, "--json")[1])
+    found = terminal.run(*book, "--json").json
     assert (found["judgements"], len(found["evaluation"]["queries"])) == ("Support, 2026", 12)
     assert len(found["answers"][0]["by_query"]) == 12
     texts, table = paths.root / "texts.csv", paths.root / "queries.csv"
-    assert run(*book, "--out", texts, "--queries", table)[0] == 0
+    assert terminal.run(*book, "--out", texts, "--queries", table).status == 0
     assert [(row["nDCG@10_1"], row["RR_2"]) for row in read_csv(table)] == [("1.0", "0.25")] * 12
     assert len(read_csv(texts)) == 12 * TEXTS
-    assert run("compare", "old", "new", "--judgements", "another")[0] == 2
-    assert "“Support, 2026”" in run("show", "old", "--judgements", "Support, 2026")[1]
+    assert terminal.run("compare", "old", "new", "--judgements", "another").status == 2
+    assert "“Support, 2026”" in terminal.run("show", "old", "--judgements", "Support, 2026").out
 
 
 def test_a_limit_has_a_measure_and_a_number() -> None:
@@ -166,10 +161,10 @@ def test_a_limit_has_a_measure_and_a_number() -> None:
             read_limit(wrong)
 
 
-def test_an_unknown_measure_and_another_cut_off_are_refused(run: Run, paths: Paths) -> None:
+def test_an_unknown_measure_and_another_cut_off_are_refused(terminal: Terminal, paths: Paths) -> None:
     keep_job(paths, "old", ranked([True] * 6))
     keep_job(paths, "new", ranked([True] * 6))
-    status, _, err = run(*GATE, "F1:0.1")
-    assert (status, "nDCG@10, RR" in err) == (2, True)
-    assert run(*GATE, "nDCG@5:0.1", "--top", "10")[0] == 2
-    assert run(*GATE, "ndcg@3:0.1")[0] == 0
+    ended = terminal.run(*GATE, "F1:0.1")
+    assert ended.status == 2 and "nDCG@10, RR" in ended.err
+    assert terminal.run(*GATE, "nDCG@5:0.1", "--top", "10").status == 2
+    assert terminal.run(*GATE, "ndcg@3:0.1").status == 0

@@ -1,7 +1,6 @@
 """Control codes reach no terminal, wherever they come from: one place prints, and shows them."""
 
 import io
-import json
 import re
 from contextlib import closing
 from dataclasses import replace
@@ -18,8 +17,9 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from tests.cli.conftest import Run, keep_job
+from tests.cli.conftest import keep_job
 from tests.core.results.folders import Pair
+from tests.journeys.terminal import Terminal
 
 CODES = "\x1b]0;mine\x07\r\x9b2J"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -91,6 +91,6 @@ def test_nor_what_the_window_is_started_with(capsys: pytest.CaptureFixture[str])
     assert OBEYED.findall(printed) == [] and "\\u001b]0;mine" in printed
 
 
-def test_an_object_for_programs_stays_one(run: Run, paths: Paths) -> None:
+def test_an_object_for_programs_stays_one(terminal: Terminal, paths: Paths) -> None:
     keep_job(paths, "one", [Pair("q", "t", 0.5)], title=f"{CODES}\x7f")
-    assert json.loads(run("jobs", "--json")[1])["jobs"][0]["name"] == f"{CODES}\x7f"
+    assert terminal.jobs()[0]["name"] == f"{CODES}\x7f"

@@ -1,11 +1,10 @@
 """`--doubtful`: rows that may have been misread are listed, sent or skipped, with an exit status."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.journeys.terminal import Terminal
 
 TEXTS = (
     'id,text\n1,one\n2,"two" and more\n3,three\n4,5" screen\n5,five\n6,"six\n7,seven, too"\n8,eight\n9,"nine, too"\n'
@@ -25,36 +24,39 @@ def texts(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", [("check",), ("run", "--connection", "practice", "--name", "job")])
 @pytest.mark.parametrize(("choice", "sent", "status"), [((), 5, 1), (("skip",), 5, 0), (("send",), 8, 0)])
 def test_they_are_left_out_or_sent_as_they_were_read(
-    run: Run, texts: Path, command: tuple[str, ...], choice: tuple[str, ...], sent: int, status: int
+    terminal: Terminal, texts: Path, command: tuple[str, ...], choice: tuple[str, ...], sent: int, status: int
 ) -> None:
     arguments = (*command, texts, "--embed", *(("--doubtful", *choice) if choice else ()))
-    ended, out, err = run(*arguments, "--json")
-    facts = json.loads(out)
-    assert (ended, facts.get("rows_sent", facts.get("texts"))) == (status, sent)
+    ended = terminal.run(*arguments, "--json")
+    facts = ended.json
+    assert (ended.status, facts.get("rows_sent", facts.get("texts"))) == (status, sent)
     listed, empty = ("doubtful_sent", "problems") if choice == ("send",) else ("problems", "doubtful_sent")
     assert {each["row"]: each["raw"] for each in facts[listed]} == RAW
     assert {each["row"]: each["cells"] for each in facts[listed]} == CELLS
     assert facts[empty] == []
-    assert ("--doubtful" in err) is (not choice), "how to decide"
+    assert ("--doubtful" in ended.err) is (not choice), "how to decide"
     if command == ("check",):
-        _, said, _ = run(*arguments)
+        said = terminal.run(*arguments).out
     else:
-        said = err
+        said = ended.err
         kept = ("export", "job", "--out", texts.with_name("vectors.jsonl"))
-        assert run(*kept)[0] == 0 and len(texts.with_name("vectors.jsonl").read_text("utf-8").splitlines()) == sent
+        assert (
+            terminal.run(*kept).status == 0
+            and len(texts.with_name("vectors.jsonl").read_text("utf-8").splitlines()) == sent
+        )
     assert all(words in said for words in SHOWN) is (choice != ("skip",)), "as they stand in the file, and as read"
     assert all(len(line) <= 80 for line in said.splitlines() if line.startswith("    "))
 
 
-def test_they_are_listed_by_a_later_look_at_the_job(run: Run, texts: Path) -> None:
-    assert run("run", texts, "--embed", "--connection", "practice", "--name", "rest")[0] == 1
-    _, out, _ = run("show", "rest")
-    assert all(words in out for words in SHOWN)
+def test_they_are_listed_by_a_later_look_at_the_job(terminal: Terminal, texts: Path) -> None:
+    assert terminal.run("run", texts, "--embed", "--connection", "practice", "--name", "rest").status == 1
+    said = terminal.run("show", "rest").out
+    assert all(words in said for words in SHOWN)
 
 
-def test_nothing_but_doubtful_rows_is_bad_input(run: Run, tmp_path: Path) -> None:
+def test_nothing_but_doubtful_rows_is_bad_input(terminal: Terminal, tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text('id,text\n2,"two" and more\n', encoding="utf-8")
-    status, _, err = run("run", path, "--embed", "--connection", "practice")
-    assert status == 2 and '2,"two" and more' in err
-    assert run("run", path, "--embed", "--connection", "practice", "--doubtful", "send")[0] == 0
+    ended = terminal.run("run", path, "--embed", "--connection", "practice")
+    assert ended.status == 2 and '2,"two" and more' in ended.err
+    assert terminal.run("run", path, "--embed", "--connection", "practice", "--doubtful", "send").status == 0

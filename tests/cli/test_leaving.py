@@ -66,7 +66,7 @@ def test_of_several_jobs_the_worst_counts(statuses: tuple[int, ...], status: int
 def test_one_that_is_interrupted_says_that_the_account_goes_on(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one", "--collects")
     arguments = ("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse")
-    with world.clock.held():
+    with world.clock.stopped():
         ended = terminal.run_until(r"Ctrl\+C", signal.SIGINT, *arguments)
     assert ended.status == 130
     (left,) = terminal.jobs()
@@ -76,7 +76,7 @@ def test_one_that_is_interrupted_says_that_the_account_goes_on(world: World, tmp
 
 def test_a_program_reads_where_the_answers_are(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one", "--collects", "--keep-days", "3")
-    with world.clock.held():
+    with world.clock.stopped():
         left = run(terminal, tmp_path / "ranked.csv", "--leave", "--json")
         assert (left.status, left.json["state"]) == (9, "working")
         assert f"Not written yet: {tmp_path / 'ranked.csv'}." in left.err
@@ -97,7 +97,7 @@ def test_a_job_that_the_account_has_refused_is_handed_over_by_leaving_it_again(w
     terminal = world.terminal("one", "--collects")
     path = Paths(terminal.data).settings
     settings = Settings.load(path)
-    with world.clock.held():
+    with world.clock.stopped():
         with world.plain_door() as address:
             replace(settings, connections=tuple(replace(each, url=address) for each in settings.connections)).save(path)
             ended = run(terminal, tmp_path / "ranked.csv", "--leave", "--json")
@@ -120,7 +120,7 @@ def test_a_job_that_the_account_has_refused_is_handed_over_by_leaving_it_again(w
 def test_what_cannot_be_left_is_not_gone_on_with(world: World, tmp_path: Path) -> None:
     terminal = world.terminal("one")
     assert terminal.run("resume", "--collect-in-account").status == 2
-    with world.clock.held():
+    with world.clock.stopped():
         with terminal.start("run", EXAMPLE, "--rank", "--connection", DOOR, "--no-reuse") as process:
             read_until(process, state_words(BatchState.QUEUED).text)
             process.send_signal(signal.SIGKILL)

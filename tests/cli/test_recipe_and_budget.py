@@ -1,6 +1,5 @@
 """`--recipe` and `--budget`: recipes and budgets saved in the window, and the budget that prevents a send."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from cfbatch_gui.core.inputs.recipes import Recipe, as_setting
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
-from tests.cli.conftest import Codes, Run
-from tests.journeys.terminal import connected
+from tests.journeys.terminal import Terminal
 
 RECIPE = Recipe(
     "Products",
@@ -35,27 +33,24 @@ def products(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_recipe_says_all_that_is_needed(run: Run, products: Path) -> None:
-    status, out, _ = run("check", products, "--recipe", "products", "--json")
-    facts = json.loads(out)
-    assert status == 0
+def test_a_recipe_says_all_that_is_needed(terminal: Terminal, products: Path) -> None:
+    facts = terminal.run("check", products, "--recipe", "products", "--json").json
     assert (facts["kind"], facts["texts"], facts["template"]) == ("embed", 2, "{title}. {body}")
     assert facts["roles"] == {"body": "text", "title": "keep", "sku": "id"}
     assert facts["files"][0]["separator"] == ";"
 
 
-def test_the_command_line_stands_above_the_recipe(run: Run, products: Path) -> None:
+def test_the_command_line_stands_above_the_recipe(terminal: Terminal, products: Path) -> None:
     said = ("--template", "{body}", "--split", "400", "--role", "sku=ignore")
-    status, out, _ = run("check", products, "--recipe", "Products", *said, "--json")
-    facts = json.loads(out)
-    assert (status, facts["template"], facts["roles"]["sku"]) == (0, "{body}", "ignore")
+    facts = terminal.run("check", products, "--recipe", "Products", *said, "--json").json
+    assert (facts["template"], facts["roles"]["sku"]) == ("{body}", "ignore")
     assert facts["split"] == {"tokens": 400, "overlap": 0}
     products.write_text("body,title,sku\na,b,c\n")
-    assert run("check", products, "--recipe", "Products", "--separator", ",", "--embed")[0] == 0
+    assert terminal.run("check", products, "--recipe", "Products", "--separator", ",", "--embed").status == 0
 
 
 def test_a_recipe_leaves_hidden_rows_out_unless_the_command_line_sends_them(
-    run: Run, paths: Paths, tmp_path: Path
+    terminal: Terminal, paths: Paths, tmp_path: Path
 ) -> None:
     path = tmp_path / "may.xlsx"
     with xlsxwriter.Workbook(path) as book:
@@ -71,8 +66,7 @@ def test_a_recipe_leaves_hidden_rows_out_unless_the_command_line_sends_them(
         ("--embed",): 3,
     }
     for arguments, texts in by_arguments.items():
-        status, out, _ = run("check", path, *arguments, "--json")
-        assert (status, json.loads(out)["texts"]) == (0, texts), arguments
+        assert terminal.run("check", path, *arguments, "--json").json["texts"] == texts, arguments
 
 
 @pytest.mark.parametrize(
@@ -85,30 +79,30 @@ def test_a_recipe_leaves_hidden_rows_out_unless_the_command_line_sends_them(
     ],
 )
 def test_a_recipe_that_does_not_do_is_a_sentence(
-    run: Run, codes: Codes, products: Path, arguments: tuple[str, ...], code: str
+    terminal: Terminal, products: Path, arguments: tuple[str, ...], code: str
 ) -> None:
     products.with_name("other.csv").write_text("title;text\na;b\n")
-    assert run("check", products.with_name(arguments[0]), *arguments[1:])[0] == 2
-    assert code in codes()
+    ended = terminal.run("check", products.with_name(arguments[0]), *arguments[1:])
+    assert ended.status == 2 and code in ended.codes
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> None:
+def account(terminal: Terminal) -> Terminal:
     """An account whose service answers no request, so that a command refused with OverBudget cannot have sent one."""
-    for name, text in connected("http://127.0.0.1:9/client/v4").items():
-        monkeypatch.setenv(name, text)
+    terminal.connect("http://127.0.0.1:9/client/v4")
+    return terminal
 
 
-@pytest.mark.usefixtures("account")
-def test_run_refuses_what_may_cost_more(run: Run, codes: Codes, products: Path, paths: Paths) -> None:
-    status, out, _ = run("run", products, "--embed", "--connection", "cloudflare", "--budget", "0")
-    assert (status, out) == (5, "") and "job_may_cost_amount_your_budget" in codes()
+def test_run_refuses_what_may_cost_more(account: Terminal, products: Path, paths: Paths) -> None:
+    ended = account.run("run", products, "--embed", "--connection", "cloudflare", "--budget", "0")
+    assert (ended.status, ended.out) == (5, "") and "job_may_cost_amount_your_budget" in ended.codes
     assert Ledger.open_read_only(paths).jobs() == ()
 
 
-@pytest.mark.usefixtures("account")
-def test_run_keeps_to_the_budget_of_the_window_unless_it_has_its_own(run: Run, products: Path, paths: Paths) -> None:
+def test_run_keeps_to_the_budget_of_the_window_unless_it_has_its_own(
+    account: Terminal, products: Path, paths: Paths
+) -> None:
     Settings(budget=Budget(a_job=0.001, unit="neurons")).save(paths.settings)
-    status, _, err = run("run", products, "--embed", "--connection", "cloudflare")
-    assert status == 5 and "0.001" in err
-    assert run("run", products, "--embed", "--connection", "practice")[0] == 0
+    ended = account.run("run", products, "--embed", "--connection", "cloudflare")
+    assert ended.status == 5 and "0.001" in ended.err
+    assert account.run("run", products, "--embed", "--connection", "practice").status == 0

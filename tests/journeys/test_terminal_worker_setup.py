@@ -66,6 +66,12 @@ def test_on_a_terminal_it_asks_before_it_asks_for_the_token(terminal: Terminal, 
     assert "cf-batch-door" in account.scripts
 
 
+def test_without_a_terminal_it_wants_a_yes(terminal: Terminal, account: AccountService) -> None:
+    ended = run(terminal, *(each for each in SET_UP if each != "--yes"))
+    assert (ended.status, ended.codes) == (2, {"nothing_was_sent_agree_yes"})
+    assert account.calls == []
+
+
 def test_the_token_is_found_in_what_was_copied_or_in_a_variable(terminal: Terminal, account: AccountService) -> None:
     assert run(terminal, *SET_UP, given=f'curl -H "Authorization: Bearer {TOKEN}"').status == 0
     terminal.environ["ONCE"] = TOKEN

@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +24,15 @@ class Clock:
 
     def __call__(self) -> float:
         return time.time() + self.offset if self.held is None else self.held
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Hold it now, until the end of the block; then it goes on from there."""
+        self.held = self()
+        try:
+            yield
+        finally:
+            self.offset, self.held = self.held - time.time(), None
 
 
 async def draft(

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import httpx
 
-from cfbatch_gui.core.practice.app import HOST, PREFIX
+from cfbatch_gui.core.practice.app import HOST, PREFIX, Application
 from cfbatch_gui.core.practice.server import listen, server_of
 from tests.canary import TOKEN
 from tests.support.vectorize import service_with_indexes
@@ -22,22 +22,22 @@ _BEFORE, _AFTER = b'{"result":', b',"success":true,"errors":[],"messages":[]}'  
 _ORDER = "ORDER BY accepted_at, rowid"
 
 
-class PracticeServer:
-    """A practice service that runs in its own thread during a `with` block. `url` ends in /client/v4.
+class Served:
+    """An application that runs in a thread of its own during a `with` block.
 
     Requests may name any host: what is tested against it may reach it through a proxy or a Worker.
     """
 
-    def __init__(self, folder: Path, **more: Any) -> None:
-        self._app = service_with_indexes(folder, **more)
-        self.url = ""
+    def __init__(self, app: Application) -> None:
+        self._app = app
+        self.address = ""
 
     def __enter__(self) -> Self:
         self._listener = listen(0)
-        self.url = f"http://{HOST}:{self._listener.getsockname()[1]}{PREFIX}"
+        self.address = f"http://{HOST}:{self._listener.getsockname()[1]}"
         self._server = server_of(self._app)
         run = {"sockets": [self._listener]}
-        self._thread = threading.Thread(target=self._server.run, kwargs=run, name="practice service", daemon=True)
+        self._thread = threading.Thread(target=self._server.run, kwargs=run, name="served", daemon=True)
         self._thread.start()
         return self
 
@@ -45,6 +45,17 @@ class PracticeServer:
         self._server.should_exit = True
         self._thread.join()
         self._listener.close()
+
+
+class PracticeServer(Served):
+    """A practice service; `url` ends in /client/v4."""
+
+    def __init__(self, folder: Path, **more: Any) -> None:
+        super().__init__(service_with_indexes(folder, **more))
+
+    @property
+    def url(self) -> str:
+        return f"{self.address}{PREFIX}"
 
 
 @contextmanager

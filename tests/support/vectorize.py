@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cfbatch_gui.core.practice.app import Application, Receive, Scope, Send, practice_app
+from cfbatch_gui.core.practice.app import Application, Receive, RefusalError, Scope, Send, practice_app, success
 from cfbatch_gui.core.workers_ai import limits
 from tests.support import http
 
@@ -98,15 +98,9 @@ def service_with_indexes(
     return application
 
 
-class _RefusedError(Exception):
-    def __init__(self, status: int, code: int, words: str) -> None:
-        super().__init__(words)
-        self.status, self.code = status, code
-
-
 def _check(is_right: bool, code: int, words: str, status: int = 400) -> None:
     if not is_right:
-        raise _RefusedError(status, code, words)
+        raise RefusalError(status, (code, words))
 
 
 def _answer(indexes: Indexes, seconds: float, now: float, head: http.Head, body: bytes) -> http.Answer:
@@ -121,10 +115,10 @@ def _answer(indexes: Indexes, seconds: float, now: float, head: http.Head, body:
             result = _created(indexes, account, json.loads(body), now)
         else:
             result = [index.shown for (owner, _), index in indexes.items() if owner == account]
-    except _RefusedError as error:
-        errors = [{"code": error.code, "message": str(error)}]
-        return http.as_json(error.status, {"result": None, "success": False, "errors": errors, "messages": []})
-    return http.as_json(200, {"result": result, "success": True, "errors": [], "messages": []})
+        answer = success(result)
+    except RefusalError as refusal:
+        answer = refusal.answer()
+    return http.Answer(answer.status, (("content-type", "application/json"),), answer.body)
 
 
 def _created(indexes: Indexes, account: str, new: Json, now: float) -> object:

@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -21,7 +19,6 @@ from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui.evaluation import comparison_page
 from cfbatch_gui.ui.evaluation.comparison_page import (
     ANSWER,
     MEASURES,
@@ -130,26 +127,6 @@ async def test_the_answer_by_one_measure_and_another(compared: Compared) -> None
     answer.measures.choose("Success@10")  # one of those behind "More"
     await until(lambda: told() == (0, 0.0))
     assert not answer.chart.isVisible()
-
-
-async def test_what_takes_long_says_so_and_can_be_stopped(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
-    page, held, read = compared.page, Event(), comparison_page.read_comparison
-
-    def read_later(*given: Any) -> object:
-        held.wait()
-        return read(*given)
-
-    monkeypatch.setattr(comparison_page, "read_comparison", read_later)
-    page.compare([compared.first, compared.second])
-    await until(lambda: (empty := instead(page)) is not None and empty.button.isVisible())
-    stop = instead(page)
-    assert stop is not None and stop.sentence()
-    QTest.mouseClick(stop.button, Qt.MouseButton.LeftButton)
-    held.set()
-    await until(lambda: not page.tasks.running())
-    assert page.compared is None
-    QTest.mouseClick(stop.button, Qt.MouseButton.LeftButton)
-    await until(lambda: page.compared is not None and instead(page) is None)
 
 
 async def test_the_queries_are_read_by_keys_and_saved_all_or_selected(compared: Compared, tmp_path: Path) -> None:

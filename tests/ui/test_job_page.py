@@ -16,8 +16,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, JobOptions, JobState
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
-from cfbatch_gui.ui.jobs.batch_table import RawAnswerDialog
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
+from cfbatch_gui.ui.jobs.progress_view import RawAnswerDialog
 from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.jobs import account_words, can_change_account, can_clear_account

@@ -14,8 +14,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.job_page import JobPage
-from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.jobs.library_list import Group, GroupEntry, LibraryRows
+from cfbatch_gui.ui.jobs.library import Group, GroupEntry, Library, LibraryRows
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.states import DraftPhase, state_words
 from tests.screen.stage import Stage, opened

@@ -6,7 +6,9 @@ from pathlib import Path
 import keyring.backends.fail
 import pytest
 from keyring.backend import KeyringBackend
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
@@ -142,6 +144,18 @@ async def test_stopped_in_the_middle_it_goes_on_when_the_button_is_pressed_again
     await desk.do(dialog, token="")
     assert dialog.outcome.text() == message("done_connection_name_was_added", name="My Worker")
     await desk.close(dialog)
+
+
+async def test_closing_it_ends_the_work_and_forgets_the_token(desk: Desk) -> None:
+    desk.faulty.follow(faults.stall(on="any", number=2))
+    dialog = desk.set_up()
+    dialog.token.setText(TOKEN)
+    click(dialog.start_button)
+    await until(lambda: len(desk.faulty.arrivals) == 2)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    await until(lambda: not desk.page.window().findChildren(WorkerSetupDialog))
+    await until(lambda: not desk.page.tasks.running())
+    assert not desk.account.changes and desk.program.settings.connections == ()
 
 
 @pytest.mark.parametrize("backend", [keyring.backends.fail.Keyring()], ids=["no keyring"])  # type: ignore[no-untyped-call]

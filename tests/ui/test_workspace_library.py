@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
-from cfbatch_gui.ui.jobs.library_list import Group, GroupEntry
+from cfbatch_gui.ui.jobs.library import Group, GroupEntry
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.states import state_words
@@ -201,7 +201,6 @@ async def test_a_refused_token_stops_says_so_and_leads_to_the_connection(
         assert stage.job(NAME).batches[0].state is BatchState.PLANNED
         await person.click("Open connection")
         faulty.follow()
-        await person.click("Replace the token…")
         await person.type("API token", OTHER_TOKEN)
         await person.click("Save and test")
         await person.until(lambda: stage.state(NAME) is JobState.DONE)

@@ -113,8 +113,8 @@ def collecting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     """The collecting Worker. Its practice service is done with a batch at once, and has the real clock."""
     with (
         PracticeServer(tmp_path_factory.mktemp("practice"), load_model=HashedNgrams) as practice,
-        ScriptedService().opened() as scripted,
-        CollectingRuntime(practice.url, tmp_path_factory.mktemp("room"), scripted_url=scripted.url) as runtime,
+        ScriptedService() as scripted,
+        CollectingRuntime(practice.url, tmp_path_factory.mktemp("room"), scripted_url=scripted.address) as runtime,
         Room(runtime, scripted) as room,
     ):
         yield room

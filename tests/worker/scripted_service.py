@@ -1,16 +1,16 @@
 """A service behind the AI binding whose replies a test writes, one after the other for each batch."""
 
+import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
+from cfbatch_gui.core.practice.app import Receive, Scope, Send
+from tests.support.practice import Served
+
 MODEL: Final = "@cf/scripted/any"
-_PIECE: Final = 65536
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ def refusal(code: int, status: int = 400, words: str = "Something is wrong", ret
     return Reply(json.dumps(body).encode(), status, retry_after=retry_after)
 
 
-class ScriptedService:
+class ScriptedService(Served):
     """The replies to each request id, of which the last is repeated. An unknown id is refused as the service does.
 
     `asked` counts the questions for each since it was scripted.
     """
 
     def __init__(self) -> None:
-        self.url = ""
+        super().__init__(self)
         self.asked: Counter[str] = Counter()
         self._log: list[str] = []
         self._replies: dict[str, tuple[Reply, ...]] = {}
@@ -74,59 +74,22 @@ class ScriptedService:
         self._log.append(request_id)
         return replies[min(self.asked[request_id], len(replies)) - 1]
 
-    @contextmanager
-    def opened(self) -> "Iterator[ScriptedService]":
-        """Listen on a loopback port until the end of the block."""
-        scripted = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # or each small reply takes 40 ms
-
-            def handle(self) -> None:
-                with suppress(ConnectionError):  # whoever asked has seen enough, or was killed
-                    super().handle()
-
-            def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                _send(self, scripted.next_reply(asked["request_id"]))
-
-            def log_message(self, *_: object) -> None:
-                """Nothing is printed."""
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            server.daemon_threads = True
-            self.url = f"http://127.0.0.1:{server.server_port}/"
-            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-            thread.start()
-            try:
-                yield self
-            finally:
-                server.shutdown()
-                thread.join()
-
-
-def _send(handler: BaseHTTPRequestHandler, reply: Reply) -> None:
-    if reply.held is not None:
-        reply.held.wait()
-    handler.send_response(reply.status)
-    headers = {
-        "content-type": "application/json",
-        "x-exception": reply.exception,
-        "retry-after": reply.retry_after,
-        "content-encoding": reply.encoding,
-        "content-length": str(len(reply.body)) if reply.announced else "",
-        "transfer-encoding": "" if reply.announced else "chunked",
-    }
-    for name, value in headers.items():
-        if value:
-            handler.send_header(name, value)
-    handler.end_headers()
-    body = memoryview(reply.body)[: len(reply.body) // 2 if reply.cut else None]
-    for start in range(0, len(body), _PIECE):
-        piece = body[start : start + _PIECE]
-        handler.wfile.write(piece if reply.announced else b"%x\r\n%b\r\n" % (len(piece), bytes(piece)))
-    if reply.cut:
-        handler.close_connection = True
-    elif not reply.announced:
-        handler.wfile.write(b"0\r\n\r\n")
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        asked, more = b"", True
+        while more:
+            message = await receive()
+            asked, more = asked + message["body"], message["more_body"]
+        reply = self.next_reply(json.loads(asked)["request_id"])
+        if reply.held is not None:
+            await asyncio.to_thread(reply.held.wait)
+        headers = {
+            "content-type": "application/json",
+            "x-exception": reply.exception,
+            "retry-after": reply.retry_after,
+            "content-encoding": reply.encoding,
+            "content-length": str(len(reply.body)) if reply.announced else "",  # else it comes in chunks
+        }
+        told = [(name.encode(), value.encode()) for name, value in headers.items() if value]
+        await send({"type": "http.response.start", "status": reply.status, "headers": told})
+        body = reply.body[: len(reply.body) // 2 if reply.cut else None]
+        await send({"type": "http.response.body", "body": body, "more_body": reply.cut})

@@ -314,7 +314,7 @@ def test_answers_of_60_megabytes_are_stored_without_being_held(room: Room, tmp_p
     """
     body = answer_of(60 * MEGABYTE)
     with (
-        CollectingRuntime("", tmp_path, scripted_url=room.service.url) as runtime,
+        CollectingRuntime("", tmp_path, scripted_url=room.service.address) as runtime,
         Room(runtime, room.service) as fresh,
     ):
         for announced in (True, False):

@@ -341,10 +341,11 @@ def write_queries(
     """Write a row for each query with its overlaps and measures; the number of rows. Raises DiskFull, ExportError."""
     names = ("rbo", f"top_{compared.top_k}", "first_kept", "mean_change", "largest_change")
     moves = [sorted(each, key=lambda move: move.index) for each in compared.moves]
-    measures, measured = _measures(compared.evaluation)
     of_others = (f"{name}_{other}" for other in range(2, len(moves) + 2) for name in names)
-    columns = ("query_id", "query", "contexts", *of_others, *measures)
-    nothing: tuple[Cell, ...] = (None,) * len(measures)
+    found = compared.evaluation
+    runs = enumerate(found.runs, 1) if found is not None else ()
+    measures = {f"{name}_{number}": values for number, run in runs for name, values in run.values.items()}
+    place = {query.number: at for at, query in enumerate(found.queries)} if found is not None else {}
 
     def rows() -> Iterator[tuple[Cell, ...]]:
         for of_query in zip(*moves, strict=True):
@@ -353,16 +354,8 @@ def write_queries(
                 moved: list[Cell] = []
                 for each in of_query:
                     moved += (each.rbo, each.top, int(each.first_kept), each.mean_change, each.largest_change)
-                number = compared.comparison.queries[first.index].number
-                yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
+                at = place.get(compared.comparison.queries[first.index].number)
+                measured = (None if at is None else values.item(at) for values in measures.values())
+                yield first.id, first.text, first.contexts, *moved, *measured
 
-    return write_csv(path, columns, rows(), for_excel)
-
-
-def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int, tuple[Cell, ...]]]:
-    if evaluation is None:
-        return (), {}
-    values = [run.values[name].tolist() for run in evaluation.runs for name in run.values]
-    names = (f"{name}_{number}" for number, run in enumerate(evaluation.runs, 1) for name in run.values)
-    rows = zip(evaluation.queries, zip(*values, strict=True), strict=True)
-    return tuple(names), {query.number: cells for query, cells in rows}
+    return write_csv(path, ("query_id", "query", "contexts", *of_others, *measures), rows(), for_excel)

@@ -51,6 +51,7 @@ class Shape(StrEnum):
     ARRAYS = "arrays"  # no objects but lists of cells
     REQUESTS = "requests"  # what the Batch API takes
     BATCH = "batch"  # another service's: {"custom_id", "body": {"input"}}, {"key", "request": {"content"}}
+    BULK = "bulk"  # a search engine's: {"index": {"_id"}} before each record
 
 
 class Role(StrEnum):

@@ -7,14 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.embeddings import (
-    Embeddings,
-    Progress,
-    UnitVectors,
-    main_subspace,
-    orthonormal,
-    unit_vectors,
-)
+from cfbatch_gui.core.results.embeddings import Embeddings, Progress, UnitVectors, main_subspace, unit_vectors
 
 MOST_CLUSTERS = 200
 _SAMPLE = 8_192
@@ -282,9 +275,7 @@ def _heads(unit: UnitVectors) -> NDArray[np.float32]:
     """
     sample = unit.rows(unit.sample(_SAMPLED))
     ones = np.ones(len(sample), dtype=np.float32)
-    basis = main_subspace(lambda: [(sample, ones)], unit.dimension, _HEAD, centred=False, rounds=2)
-    # The bounds are valid only if the directions are orthonormal in float32, too.
-    directions = orthonormal(basis.directions.astype(np.float64))
+    directions = main_subspace(lambda: [(sample, ones)], unit.dimension, _HEAD, centred=False, rounds=2).directions
     heads = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
     for start, rows, factors in unit.blocks():
         found = (rows @ directions) * factors[:, None]

@@ -104,7 +104,6 @@ def _shares(folded: Mapping[str, str]) -> dict[str, int] | None:
 
 
 NO_LABEL = -(2**31)
-_MOST_EXAMPLES, _MOST_ROWS = 3, 10
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -123,30 +122,24 @@ def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArr
 
 @dataclass(frozen=True, slots=True)
 class UnusableLabels:
-    """Labels that are no grade; `proposal` is by grade, () if nothing can be proposed."""
+    """Labels that are no grade, the first and its row; `proposal` is by grade, () if nothing can be proposed."""
 
     count: int
-    examples: tuple[str, ...]
-    rows: tuple[int, ...]
+    label: str
+    row: int
     proposal: tuple[tuple[str, int], ...] = ()
 
     @property
     def sentence(self) -> Message:
-        """With the first of them."""
-        return message(
-            "n_labels_are_no_whole_numbers",
-            n=self.count,
-            label=" ".join(self.examples[0][:_LONGEST].split()),
-            row=self.rows[0],
-        )
+        label = " ".join(self.label[:_LONGEST].split())
+        return message("n_labels_are_no_whole_numbers", n=self.count, label=label, row=self.row)
 
 
 def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
     """The labels that `read_labels` cannot use, None without any. Labels of white space only are none."""
     grade_of = label_grades(database)
-    different: dict[str, None] = {}
+    different: dict[str, int] = {}  # and the row of each
     whole: set[str] = set()
-    rows: list[int] = []
     count = 0
     for label, row in database.execute("SELECT label, row FROM texts WHERE label <> '' ORDER BY file, row"):
         word = label.strip()
@@ -154,15 +147,13 @@ def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
             whole.add(word)
         elif word:
             count += 1
-            different[word] = None
-            if len(rows) < _MOST_ROWS and (not rows or rows[-1] != row):
-                rows.append(row)
+            different.setdefault(word, row)
     if not count:
         return None
     # Whole numbers beside words, like "0" beside "0.5", belong to the same way of labelling.
     proposal = propose_grades({*different, *whole}) or propose_grades(different) or {}
     ordered = tuple(sorted(proposal.items(), key=lambda pair: (pair[1], pair[0])))
-    return UnusableLabels(count, tuple(different)[:_MOST_EXAMPLES], tuple(rows), ordered)
+    return UnusableLabels(count, *next(iter(different.items())), ordered)
 
 
 def label_grades(database: sqlite3.Connection) -> Callable[[str], int]:

@@ -257,12 +257,10 @@ def _edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = float(scores.min()), float(scores.max())
     rough = max((high - low) / _MOST_BINS, abs(high) * 1e-9, 1e-9)
     step = round_step(rough)
-    # One more at both ends, since the quotients are rounded; those that hold nothing are left out again. Each edge is
-    # the double nearest to its decimal number, as a score is: 3 · 0.1 would lie above the score 0.3.
-    first, last = math.floor(low / step) - 1, math.floor(high / step) + 2
+    # Each edge is the double nearest to its decimal number, as a score is: 3 · 0.1 would lie above the score 0.3.
     decimals = max(0, 1 - math.floor(math.log10(step)))
-    edges = np.array([round(number * step, decimals) for number in range(first, last + 1)], dtype=np.float64)
-    return edges[np.searchsorted(edges, low, side="right") - 1 : np.searchsorted(edges, high, side="right") + 1]
+    numbers = range(math.floor(low / step), math.floor(high / step) + 2)
+    return np.array([round(number * step, decimals) for number in numbers])
 
 
 def _counted(scores: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:

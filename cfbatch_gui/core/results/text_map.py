@@ -293,7 +293,7 @@ def _two(turned: NDArray[np.float32]) -> NDArray[np.float32]:
     return points.astype(np.float32)
 
 
-_VERSION = 3  # of the t-SNE code, raised whenever it gives other maps for the same vectors
+_VERSION = 4  # of the t-SNE code, raised whenever it gives other maps for the same vectors
 _SAMPLE_OF_KEY = 512
 
 

@@ -283,7 +283,7 @@ def _persistently(act: Callable[[], object], pauses: Sequence[float] = _PAUSES) 
 
 
 def keep_aside(path: Path) -> str:
-    """Rename a damaged “recipes.json” to “recipes.damaged-” and the time; its name then, "" where it has to stay."""
+    """Rename a damaged “settings.json” to “settings.damaged-” and the time; its name then, "" where it has to stay."""
     aside = path.with_name(f"{path.stem}.damaged-{int(time.time())}{path.suffix}")
     try:
         move_file(path, aside)

@@ -212,6 +212,8 @@ class SearchResult:
 
     @property
     def sentence(self) -> Message:
+        if any(each.text is None for each in self.hits):
+            return message("index_also_holds_vectors_are_not")
         return message(
             "shared_found_are_also_among_exact", shared=self.shared, found=len(self.hits), exact=len(self.exact)
         )

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -43,7 +43,7 @@ from cfbatch_gui.words.languages import said, tr
 
 _SHORTEST_SCALE = 24  # characters
 _WIDEST_NAME = 180  # pixels; a longer one ends in "…"
-_FEWEST_LINES = 2  # of the text, in a small window
+_LEAST_TEXT = 38  # pixels; two lines
 _LONGEST = 50_000  # characters of a text that are laid out
 _MINUTE, _SECONDS_A_TEXT = 60.0, 8
 _TOPS = (3, 5, 10, 20)
@@ -92,7 +92,10 @@ class JudgingView(QWidget):
         self.count, self.left, self._about = Label("", "strong"), Label("", "quiet"), Label("", "quiet")
         self.progress = widgets.ThinProgress()
         self.query, self._given = Label("", "title", wrap=True), Label("", "attention", wrap=True)
-        self.text = _LargeText(tr("The text to judge"))
+        self.text = PlainText(tr("The text to judge"))
+        self.text.setProperty("kind", "large")
+        self.text.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the page has the keys, also after a click into the text
+        self.text.setMinimumHeight(scaled(_LEAST_TEXT))
         self._grades = widgets.Flow(gap=MEDIUM)
         self.cards: list[_GradeCard] = []
         self._note = QLineEdit()
@@ -186,19 +189,6 @@ class JudgingView(QWidget):
     def _open_note(self) -> None:
         self._note.show()
         self._note.setFocus(Qt.FocusReason.OtherFocusReason)
-
-
-class _LargeText(PlainText):
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setProperty("kind", "large")
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), _FEWEST_LINES * self.fontMetrics().lineSpacing())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        event.ignore()  # the page has the keys, also after a click into the text
 
 
 def _time_left(seconds: float) -> str:
@@ -338,8 +328,8 @@ class JudgePage(QWidget):
         self.book.setText(name)
         judge = " ".join(self.judge_name.text().split()) or tr("me")
         try:
-            book = await asyncio.to_thread(judgements.find, name)
-            scale, top = self._chosen_scale(book), self.tops.currentData()
+            book, top = await asyncio.to_thread(judgements.find, name), self.tops.currentData()
+            scale = self._chosen_scale(book)
             pool = await asyncio.to_thread(make_pool, self._runs, book, judge=judge, k=top)
             found = await asyncio.to_thread(disagreeing, book) if book is not None else []
         except UserError as error:

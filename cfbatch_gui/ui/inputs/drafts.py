@@ -165,6 +165,13 @@ def guessed(files: Files, kind: Kind | None = None) -> Mapping:
     return suggest_mapping(file.source, kind, file.sample)
 
 
+def mapped(program: Program, files: Files, kind: Kind | None) -> tuple[Mapping, Mapping]:
+    """The mapping of the last job with these columns, if there is one of the kind, else the suggestion; and this."""
+    suggested = guessed(files, kind)
+    last = last_mapping(program.ledger.jobs(), program.folder, [each.columns for each in files])
+    return (last if last and kind in (None, last.kind) else suggested), suggested
+
+
 def opened_again(draft: SavedDraft, sha256: str) -> tuple[Files, bool]:
     """The files of a draft, and whether the first is the one with this hash. Raises InputError, UsageError."""
     path, second = Path(draft.path), Path(draft.second_path)
@@ -441,9 +448,7 @@ class Drafts(QObject):
             files = (*files, file)
         before, name = self.state(job_id), self.job(job_id).name
         kind = Kind.RANK if len(files) > 1 else before.kind if before.is_chosen else None
-        suggested, jobs = guessed(files, kind), self.program.ledger.jobs()
-        last = await asyncio.to_thread(last_mapping, jobs, self.program.folder, [each.columns for each in files])
-        mapping = last if last and kind in (None, last.kind) else suggested
+        mapping, suggested = await asyncio.to_thread(mapped, self.program, files, kind)
         if before.missing and before.is_read and files[0].path.name != self.job(job_id).source_name:
             await self._keep_copy(job_id)
         self._use(job_id, files, mapping)

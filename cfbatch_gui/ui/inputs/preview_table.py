@@ -50,29 +50,21 @@ class RoleHeader(KeyboardRing, QHeaderView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.shown: tuple[Role, ...] = ()
-        self._choices: tuple[Role, ...] = ()
-        self._joined: frozenset[int] = frozenset()
+        self._names: list[str] = []
+        self._looks: list[tuple[str, str, bool]] = []  # icon, words, and whether the column is used
         self._current = 0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFixedHeight(scaled(_NAME_HEIGHT + _CHIP_HEIGHT) + _BELOW)
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setMinimumSectionSize(scaled(_NARROWEST))
         self.sectionClicked.connect(self.open_menu)
-        self.set_roles((), (), ())
 
-    def set_roles(
-        self,
-        names: tuple[str, ...],
-        roles: tuple[Role, ...],
-        choices: tuple[Role, ...],
-        joined: frozenset[int] = frozenset(),
-    ) -> None:
-        """`names` are those of all columns, `roles` () for a table without roles, of which `choices` may be chosen; the
-        columns in `joined` are the text together.
-        """
-        self._names, self.shown, self._choices, self._joined = names, roles, choices, joined
-        self._current = min(self._current, max(0, len(roles) - 1))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if roles else Qt.FocusPolicy.NoFocus)
-        self.setFixedHeight(scaled(_NAME_HEIGHT + (_CHIP_HEIGHT if roles else 0)) + _BELOW)
+    def set_roles(self, roles: dict[str, Role], choices: tuple[Role, ...], joined: frozenset[int]) -> None:
+        """`roles` are those of all columns by name; the columns in `joined` are the text together."""
+        self._names, self.shown, self._choices = list(map(figures.one_line, roles)), tuple(roles.values()), choices
+        self._looks = [_look(role, at in joined, has_joined=bool(joined)) for at, role in enumerate(self.shown)]
+        self._current = min(self._current, len(roles) - 1)
         self._describe()
         self.viewport().update()
 
@@ -81,13 +73,9 @@ class RoleHeader(KeyboardRing, QHeaderView):
         return QRect(left, scaled(_NAME_HEIGHT), width - _GAP, scaled(_CHIP_HEIGHT))
 
     def wanted_width(self, section: int) -> int:
-        if section >= len(self.shown):
-            return 0
-        return self.fontMetrics().horizontalAdvance(self._look(section)[1]) + _BESIDE_WORDS + _GAP + 1
+        return self.fontMetrics().horizontalAdvance(self._looks[section][1]) + _BESIDE_WORDS + _GAP + 1
 
     def open_menu(self, section: int) -> None:
-        if section >= len(self.shown):
-            return
         self._current = section
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -106,14 +94,14 @@ class RoleHeader(KeyboardRing, QHeaderView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         self.has_ring = True
-        if step and self.shown:
+        if step:
             self._current = max(0, min(len(self.shown) - 1, self._current + step))
             table = self.parentWidget()
             if isinstance(table, QTableView):
                 table.scrollTo(table.model().index(table.rowAt(0), self._current))
             self._describe()
             self.viewport().update()
-        elif self.shown and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
             self.open_menu(self._current)
         else:
             event.ignore()
@@ -125,25 +113,12 @@ class RoleHeader(KeyboardRing, QHeaderView):
             self.has_ring = has_ring
 
     def _describe(self) -> None:
-        words = [
-            self.tr("Column {name}: {role}").format(name=self._column(section), role=self._look(section)[1])
-            for section in range(len(self.shown))
-        ]
-        self.setAccessibleName(words[self._current] if words else self.tr("What each column is for"))
+        pattern = self.tr("Column {name}: {role}")
+        words = [pattern.format(name=name, role=look[1]) for name, look in zip(self._names, self._looks, strict=True)]
+        self.setAccessibleName(words[self._current])
         self.setAccessibleDescription("; ".join(words))
 
-    def _column(self, section: int) -> str:
-        return figures.one_line(self._names[section]) if section < len(self._names) else ""
-
     # Painting
-
-    def _look(self, section: int) -> tuple[str, str, bool]:
-        role = self.shown[section]
-        if section in self._joined and role in (Role.TEXT, Role.CONTEXT, Role.KEEP, Role.IGNORE):
-            return "layers", self.tr("Joined"), True
-        if self._joined and role in (Role.TEXT, Role.CONTEXT):
-            role = Role.KEEP
-        return ROLES[role][0], said(ROLES[role][1]), role not in (Role.KEEP, Role.IGNORE)
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
         painter.save()
@@ -152,16 +127,13 @@ class RoleHeader(KeyboardRing, QHeaderView):
         small.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
         painter.setFont(small)
         box = QRect(rect.left(), rect.top(), rect.width() - CELL_MARGIN, scaled(_NAME_HEIGHT) - 2)
-        _paint_words(painter, box, self._column(section), "quiet")
-        if section < len(self.shown):
-            painter.setFont(self.font())
-            self._paint_chip(painter, self.chip(section), section)
-        else:
-            painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), theme.colour("line"))
+        _paint_words(painter, box, self._names[section], "quiet")
+        painter.setFont(self.font())
+        self._paint_chip(painter, self.chip(section), section)
         painter.restore()
 
     def _paint_chip(self, painter: QPainter, chip: QRect, section: int) -> None:
-        icon, words, is_used = self._look(section)
+        icon, words, is_used = self._looks[section]
         has_ring = self.has_ring and self.hasFocus() and section == self._current
         painter.setPen(QPen(theme.colour("accent"), 2) if has_ring else Qt.PenStyle.NoPen)
         painter.setBrush(theme.colour("selection" if is_used else "hover"))
@@ -176,6 +148,14 @@ class RoleHeader(KeyboardRing, QHeaderView):
         box = QRect(chip.left() + 8 + _ICON + 5, chip.top(), chip.width() - _BESIDE_WORDS, chip.height())
         box = QStyle.visualRect(self.layoutDirection(), chip, box)
         _paint_words(painter, box, words, "text" if is_used else "quiet")
+
+
+def _look(role: Role, is_joined: bool, *, has_joined: bool) -> tuple[str, str, bool]:
+    if is_joined and role in (Role.TEXT, Role.CONTEXT, Role.KEEP, Role.IGNORE):
+        return "layers", tr("Joined"), True
+    if has_joined and role in (Role.TEXT, Role.CONTEXT):
+        role = Role.KEEP
+    return ROLES[role][0], said(ROLES[role][1]), role not in (Role.KEEP, Role.IGNORE)
 
 
 def _paint_words(painter: QPainter, box: QRect, words: str, role: str) -> None:
@@ -206,15 +186,11 @@ class PreviewTable(TableView):
         self.horizontalScrollBar().rangeChanged.connect(lambda *_: self.updateGeometry())
 
     def show_file(
-        self,
-        file: OpenFile,
-        roles: tuple[Role, ...] = (),
-        choices: tuple[Role, ...] = (),
-        joined: frozenset[int] = frozenset(),
+        self, file: OpenFile, roles: tuple[Role, ...], choices: tuple[Role, ...], joined: frozenset[int]
     ) -> None:
         before, self._shown = self._shown, (file, roles)
         scrolled = self.verticalScrollBar().value()
-        self.roles.set_roles(file.columns, roles, choices, joined)
+        self.roles.set_roles(dict(zip(file.columns, roles, strict=True)), choices, joined)
         if before is None or (before[0].source, before[0].sample, before[1]) != (file.source, file.sample, roles):
             self.show_rows(Rows(self._columns_of(file, roles), file.sample, parent=self))
             if before is not None and before[0].path == file.path:
@@ -251,7 +227,7 @@ class PreviewTable(TableView):
             [figures.one_line(row.cells[index], _LONGEST) for row in file.sample[:_MEASURED]]
             for index in range(min(len(file.columns), _MEASURED_COLUMNS))
         ]
-        is_text = [role in (Role.TEXT, Role.CONTEXT) for role in roles] or [False] * len(file.columns)
+        is_text = [role in (Role.TEXT, Role.CONTEXT) for role in roles]
         longest = [max(map(len, cells), default=0) for cells in measured]
         widest = max(range(len(measured)), key=lambda index: (is_text[index], longest[index]), default=0)
         return [

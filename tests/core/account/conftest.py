@@ -29,6 +29,7 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.collector import AccountCollector
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.canary import TOKEN
+from tests.screen.past import Clock
 from tests.support import faults
 from tests.support.faults import Fault, Twin, When
 from tests.support.faulty_service import FaultyService
@@ -76,31 +77,6 @@ ACCOUNT_ID = "0123456789abcdef0123456789abcdef"
 DEADLINE = 60.0  # seconds until something that does not come fails a test
 
 
-class ServiceClock:
-    """The service's clock, which can be held: no batch becomes done until it goes on."""
-
-    def __init__(self) -> None:
-        self._behind = 0.0
-        self._held_at: float | None = None
-
-    def __call__(self) -> float:
-        return (self._held_at or time.time()) - self._behind
-
-    def skip(self, seconds: float) -> None:
-        """Set it forward."""
-        self._behind -= seconds
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold it until the end of the block."""
-        self._held_at = time.time()
-        try:
-            yield
-        finally:
-            self._behind += time.time() - self._held_at
-            self._held_at = None
-
-
 @dataclass
 class Account:
     """The user's account: the Worker at `address`, and the service behind it with its clock and its record's folder."""
@@ -108,14 +84,14 @@ class Account:
     runtime: CollectingRuntime
     practice: PracticeServer
     address: str
-    clock: ServiceClock
+    clock: Clock
     folder: Path
 
 
 @contextmanager
 def running_account(folders: pytest.TempPathFactory) -> Iterator[Account]:
     """An account in folders of its own, until the end of the block."""
-    folder, clock = folders.mktemp("practice"), ServiceClock()
+    folder, clock = folders.mktemp("practice"), Clock()
     with (
         PracticeServer(
             folder, seconds_queued=0.2, seconds_running=0.2, clock=clock, load_model=HashedNgrams
@@ -173,7 +149,7 @@ class Computer:
         """Send a job, and pause it when the account has all of its batches, none of which is done."""
         await self.change_connection(keep_days=keep_days)
         job = self.draft(path, kind)
-        with account.clock.held():
+        with account.clock.stopped():
             await self.program.actions.send(job.id)
             await self.until(lambda job: account_progress(job).lid_may_close, job.id)
             return await self.program.runner.pause(job.id)
@@ -215,7 +191,7 @@ class Scene:
         """
         job = job or self.draft()
         self.passes.follow(*wrong)
-        with self.account.clock.held():
+        with self.account.clock.stopped():
             await self.computer.program.actions.send(job.id)
             return await self.computer.until(is_decided, job.id)
 

@@ -42,7 +42,7 @@ async def test_a_name_that_the_account_knows_is_learned_or_left_to_others(
     """A ledger that was lost and put together again from the folder does not know what was handed over."""
     computer = await new_computer()
     connection = computer.program.address_book.connection(computer.connection_id)
-    with account.clock.held():
+    with account.clock.stopped():
         job = await at_the_service(computer, texts_file)
         known = job.batches[1]
         if not is_ours:
@@ -93,7 +93,7 @@ async def test_a_look_that_is_under_way_does_not_undo_what_the_user_decides_mean
         await line.reply(answer)
 
     scene.passes.follow(Fault("late", on="status", send=late, billed=True))
-    with scene.account.clock.held():
+    with scene.account.clock.stopped():
         scene.computer.program.runner.check_now(job.id)
         await seen.wait()
         await scene.computer.program.actions.collect_here(job.id)

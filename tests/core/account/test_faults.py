@@ -95,7 +95,7 @@ async def test_a_workflow_that_fails_for_good_is_said(scene: Scene) -> None:
 
 async def test_another_computer_removes_the_job(scene: Scene) -> None:
     job = await scene.send()
-    with scene.account.clock.held():
+    with scene.account.clock.stopped():
         await scene.remove(job.id)
         await scene.computer.until(lambda job: bool(job.account_problem), job.id)
     await scene.check_done(await scene.end(job), problem=REMOVED, from_account=0)
@@ -104,7 +104,7 @@ async def test_another_computer_removes_the_job(scene: Scene) -> None:
 async def test_batches_are_handed_over_again_when_the_user_says_so(scene: Scene) -> None:
     job = await scene.send(refuses(400, 5006, on="hand over"))
     assert job.account_problem == NOT_HANDED_OVER
-    with scene.account.clock.held():
+    with scene.account.clock.stopped():
         await scene.computer.program.actions.collect_in_account(job.id)
         await scene.computer.until(lambda job: account_progress(job).lid_may_close, job.id)
     await scene.check_done(await scene.end(job), from_account=3)
@@ -167,7 +167,7 @@ async def test_what_the_service_has_forgotten_comes_from_the_account(scene: Scen
     """
     wrong = [refuses(502, 0, on="status", times=3)] if meanwhile == "a fault of the bucket" else []
     job = await scene.stored(*wrong)
-    scene.account.clock.skip(WEEKS)
+    scene.account.clock.offset += WEEKS
     if meanwhile != "nothing":
         await scene.computer.stop()
         await scene.computer.start(clock=lambda: time.time() + WEEKS)
@@ -187,7 +187,7 @@ async def test_answers_behind_a_worker_that_has_lost_its_room_wait_for_it_until_
     scene: Scene, is_room_back: bool
 ) -> None:
     job = await scene.stored(replace(NO_ROOM, on="status"))
-    scene.account.clock.skip(WEEKS)
+    scene.account.clock.offset += WEEKS
     await scene.computer.program.runner.carry_on(job.id)
     waiting = await scene.computer.until(lambda job: all(batch.error for batch in job.batches), job.id)
     assert (waiting.state, waiting.account_problem) == (JobState.WORKING, NO_ROOM_SENTENCE)
@@ -208,7 +208,7 @@ async def test_answers_behind_a_worker_that_has_lost_its_room_wait_for_it_until_
 async def test_a_copy_that_cannot_be_used_is_kept_when_the_service_has_forgotten_the_batch(scene: Scene) -> None:
     job = await scene.stored()
     scene.put_copy(job.id, 2, b'{"answers_of_a_later_year": []}')
-    scene.account.clock.skip(WEEKS)
+    scene.account.clock.offset += WEEKS
     job = await scene.end(job)
     assert job.state is JobState.PARTLY_DONE
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.GONE, BatchState.DONE]
@@ -223,7 +223,7 @@ async def test_a_secret_that_is_refused_pauses_the_job_until_it_is_entered(scene
         await scene.computer.program.runner.carry_on(job.id)
     job = await scene.computer.program.runner.wait(job.id)
     assert (job.state, code_of(job.paused_because)) == (JobState.PAUSED, "title_refused_secret_sending_stopped_nothing")
-    with scene.account.clock.held():
+    with scene.account.clock.stopped():
         await scene.computer.program.runner.carry_on(job.id)
         await scene.computer.until(is_decided, job.id)
     await scene.check_done(await scene.end(job), from_account=3)

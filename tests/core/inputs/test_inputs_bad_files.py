@@ -96,12 +96,18 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         open_source(tmp_path / ("x" * 300))
 
 
-def test_a_file_that_went_away_after_it_was_recognised(tmp_path: Path) -> None:
+def test_what_went_away_after_it_was_recognised(tmp_path: Path) -> None:
     for name, data in (("a.csv", b"id,text\n1,a\n"), ("a.txt", b"a\n"), ("a.jsonl", b'{"text":"a"}\n')):
         source = opened(tmp_path / name, data)
         source.path.unlink()
         with refuses(InputError, "there_is_no_file_name_was"):
             list(read_rows(source))
+    (tmp_path / "texts").mkdir()
+    opened(tmp_path / "texts" / "a.txt", "a\n")
+    source = open_source(tmp_path / "texts")
+    source.path.rename(tmp_path / "elsewhere")
+    with refuses(InputError, "there_is_no_file_name_was", name="texts"):
+        list(read_rows(source))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such files")

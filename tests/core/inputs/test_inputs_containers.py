@@ -11,7 +11,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs import open_file
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import ProblemKind, ReadOptions
+from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.core.inputs.files import I, K, T, read, suggested, zipped
 from tests.support.sentences import refuses
@@ -160,15 +160,16 @@ TYPED = (
 )
 OWN_TEXTS = [
     ("one<text:tab/>two", "one\ttwo"),
-    ("a<text:line-break/>b", "a\nb"),
+    ("a<text:line-break></text:line-break>b", "a\nb"),
     ('<text:s text:c="2"/>c<text:tab text:x="1"/>', "  c\t"),
+    ("\n  some <text:span>\n  words</text:span>\n here\n", "some words here"),
     ('see <text:a xlink:href="x">the page</text:a>', "see the page"),
     ("<text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby>", "漢字"),
 ]
 CELLS = [
     *[(cell(inside), text) for inside, text in OWN_TEXTS],
     (STRING.format(more="", inside=f"{NOTE}<text:p>own</text:p>{SHAPE}"), "own"),
-    (STRING.format(more="", inside="<text:p>own</text:p><text:p>two</text:p>"), "own\ntwo"),
+    (STRING.format(more="", inside="\n  <text:p>own</text:p>\n  <text:p>two</text:p>\n"), "own\ntwo"),
     ("<table:table-cell><text:p>no type</text:p></table:table-cell>", "no type"),
     (f"<table:table-cell>{SHAPE}</table:table-cell>", ""),
     (STRING.format(more="", inside=f"<text:p>own</text:p>{GROUP}{CONTROL}"), "own"),
@@ -181,7 +182,7 @@ CELLS = [
     (TYPED.format(kind="currency", attribute="value", value="9", shown="9,00 €"), "9"),
     (TYPED.format(kind="boolean", attribute="boolean-value", value="true", shown="WAHR"), "TRUE"),
     (TYPED.format(kind="date", attribute="date-value", value="2024-03-05", shown="5.3.24"), "2024-03-05"),
-    (TYPED.format(kind="time", attribute="time-value", value="-PT36H30M00S", shown="-36:30"), "-36:30:00"),
+    (TYPED.format(kind="time", attribute="time-value", value="-PT36H10M05S", shown="x"), "-36:10:05"),
 ]
 
 
@@ -192,21 +193,24 @@ def test_open_document_sheets(tmp_path: Path) -> None:
 
 
 def test_open_document_rows_and_what_they_do_not_show(tmp_path: Path) -> None:
+    covered = STRING.format(more="", inside="<text:p>own</text:p>").replace("table-cell", "covered-table-cell")
+    spanning = STRING.format(more=' table:number-rows-spanned="2"', inside="<text:p>why</text:p>")
     data = ods(
         cell("query") + cell("text"),
         f'<table:table-row table:number-rows-repeated="2">{cell("same") * 2}</table:table-row>',
         f'<table:table-row table:visibility="filter">{cell("q") + cell("t")}</table:table-row>',
         '<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>',
-        '<table:table-row table:visibility="collapse" table:number-rows-repeated="3"><table:table-cell/></'
-        "table:table-row>",
+        spanning + cell("a"),
+        covered + cell("b"),
+        cell("x") + '<table:table-cell table:formula="of:=A1" office:value-type="float"/>',
     )
     rows, source = read(tmp_path / "a.ods", data)
     assert source.hidden == 1
     assert [(row.number, row.cells) for row in rows if any(row.cells)] == [
-        (2, ("same", "same")), (3, ("same", "same")), (4, ("q", "t"))
+        (2, ("same", "same")), (3, ("same", "same")), (4, ("q", "t")),
+        (7, ("why", "a")), (8, ("why", "b")), (9, ("x", "")),
     ]  # fmt: skip
-    rows = list(read_rows(open_source(source.path, ReadOptions(leaves_hidden=True))))
-    assert [row.number for row in rows if row.problem_kind is ProblemKind.HIDDEN_ROW] == [4]
+    assert [row.number for row in rows if row.problem_kind is ProblemKind.FORMULA_WITHOUT_VALUE] == [9]
 
 
 # Eight texts in a file with one wrong byte in a data page, on which arro3-io 0.9.1 aborts its process (SIGABRT).

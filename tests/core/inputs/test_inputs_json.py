@@ -1,6 +1,7 @@
 """JSON of every kind, in the layouts of other programs, and tables in it; what is wrong is said at its place."""
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,16 @@ def test_a_document_of_values_by_their_ids(
 ) -> None:
     source, _, rows = read(tmp_path / "a.json", json.dumps(document, indent=indent))
     assert (source.columns, rows[0]) == (columns, first)
+
+
+def test_lines_for_a_search_engine_have_their_ids_in_the_lines_above(tmp_path: Path) -> None:
+    actions = [{"index": {"_id": "7"}}, {"create": {}}, {"update": {"_id": 8}}]
+    lines = chain.from_iterable(zip(actions, [{"text": "one"}, {"text": "two"}, {"n": 1}], strict=True))
+    source = opened(tmp_path / "bulk.ndjson", json_lines(*lines))
+    found = [(row.number, row.cells) for row in read_rows(source)]
+    assert (source.columns, found) == (
+        ("_id", "text", "n"), [(2, ("7", "one", "")), (4, ("", "two", "")), (6, ("8", "", "1"))]
+    )  # fmt: skip
 
 
 ANSWERED = {"custom_id": "a", "response": {"status_code": 200, "body": {"data": [{"embedding": [0.5]}]}}}

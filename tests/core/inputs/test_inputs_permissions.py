@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests import without_root
-from tests.support.sentences import refuses
 
 pytestmark = pytest.mark.skipif(not without_root.is_possible(), reason="permissions mean nothing here")
 
@@ -74,12 +70,3 @@ def test_what_stands_in_a_folder(texts: Path) -> None:
     assert found == [[["a.txt", "Text a", ""], ["b.txt", "", f"b.txt {FILE}"], ["more/c.txt", "Text c", ""]]]
     with closed(texts / "more"):
         assert read(texts) == [f"more {FILE}"]
-
-
-def test_a_folder_that_went_away(texts: Path, tmp_path: Path) -> None:
-    with refuses(InputError, "there_is_no_file_name_was", name="none"):
-        open_source(tmp_path / "none")
-    source = open_source(texts)
-    texts.rename(tmp_path / "elsewhere")
-    with refuses(InputError, "there_is_no_file_name_was", name="texts"):
-        list(read_rows(source))

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
@@ -39,27 +37,6 @@ def by_xlsxwriter(path: Path, table: Table) -> None:
         for row, cells in enumerate(table):
             for column, cell in enumerate(cells):
                 sheet.write_string(row, column, cell)
-
-
-# XML forbids most control characters; writers replace \r by \n or escape it in different ways.
-LETTERS = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="_\ufffe\uffff")
-CELL = st.text(LETTERS, min_size=1, max_size=20) | st.sampled_from(
-    ["007", " sp ", "=1+1", "1e5", "TRUE", "two\nlines", "🦙"]
-)
-
-
-@given(
-    table=st.integers(1, 4).flatmap(
-        lambda width: st.lists(st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=8)
-    )
-)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_texts_come_back_identical(tmp_path: Path, table: Table) -> None:
-    path = tmp_path / "a.xlsx"
-    by_xlsxwriter(path, [[f"c{number}" for number in range(len(table[0]))], *table])
-    rows = read(path, ReadOptions(has_header=True))
-    assert [row.cells for row in rows] == [tuple(cells) for cells in table]
-    assert [row.number for row in rows] == list(range(2, len(table) + 2))
 
 
 def test_values_are_written_as_excel_shows_them(tmp_path: Path) -> None:

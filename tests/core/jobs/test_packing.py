@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import DataError, UsageError
@@ -31,7 +31,6 @@ from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, find_mo
 from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_most, tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 from tests.core.jobs.conftest import Bench, Clock, opened_bench
-from tests.parsed_requests import parse_requests
 from tests.support.inputs import as_suggested
 from tests.support.sentences import refuses
 from tests.thorough import tries
@@ -74,6 +73,11 @@ def packed(folder: JobFolder, kind: Kind) -> tuple[Plan, list[bytes]]:
     assert tried == planned
     assert [len(body) for body in made] == [batch.bytes for batch in planned.batches]
     assert all(len(body) <= MAX_BODY_BYTES for body in made)
+    for query, texts in requests_in(made):
+        longest = max(min(tokens_upper(text), 8_192) for text in (*texts, query or ""))
+        assert (len(texts) + (query is not None)) * longest <= 60_000 and (kind is Kind.RANK or len(texts) <= 100)
+    references = [each["external_reference"] for body in made for each in json.loads(body)["requests"]]
+    assert len(set(references)) == len(references)
     return planned, made
 
 
@@ -81,26 +85,6 @@ def requests_in(bodies: list[bytes]) -> list[tuple[str | None, list[str]]]:
     """The query and the texts of each."""
     found = [each for body in bodies for each in json.loads(body)["requests"]]
     return [(each.get("query"), each.get("text") or [one["text"] for one in each["contexts"]]) for each in found]
-
-
-sometimes_long = st.one_of(st.text(min_size=1, max_size=30), st.integers(1, 25_000).map(lambda n: "wort " * n))
-
-
-printable = sometimes_long.filter(lambda text: text.isprintable() and bool(text.strip()))
-
-
-@given(st.lists(printable, min_size=1, max_size=250, unique=True))
-@pytest.mark.thorough
-@settings(max_examples=tries(10, 500), deadline=None, suppress_health_check=list(HealthCheck))
-def test_texts_are_each_sent_once_and_in_order(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    _, bodies = packed(filled(tmp_path_factory.mktemp("job") / "job", [(None, texts)]), Kind.EMBED)
-    requests = [request for body in bodies for request in parse_requests(body)]
-    assert [text for request in requests for text in request.texts] == texts
-    assert len({request.reference for request in requests}) == len(requests)
-    for request in requests:
-        assert len(request.texts) <= 100
-        longest = max(min(tokens_upper(text), 8_192) for text in request.texts)
-        assert len(request.texts) * longest <= 60_000
 
 
 @pytest.mark.parametrize("block", [250, 100_000])

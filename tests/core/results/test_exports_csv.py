@@ -67,16 +67,6 @@ def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     assert said["formulas_made_harmless"]["columns"] == ["rank"]
 
 
-def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path: Path) -> None:
-    path = tmp_path / "top.csv"
-    exported = mixed.export(path, options=ExportOptions(top_k=2, threshold=0.2))
-    rows = read(path)[1:]
-    assert [row[4] for row in rows] == ["second", "third\nline", "first", "fourth", "fifth", "sixth", ""]
-    assert exported.rows == 7
-    said = manifest(path)["export"]
-    assert (said["top_k"], said["threshold"], said["dropped_by_top_k_or_threshold"]) == (2, 0.2, 2)
-
-
 @pytest.mark.parametrize(
     ("form", "separator", "columns"), [("csv", ",", (5, 1, 3, 4, 9, 14)), ("csv-excel", ";", (2, 0, 3, 4, 5, 6))]
 )

@@ -30,7 +30,8 @@ async def test_what_the_index_misses_is_counted(bench: Bench) -> None:
     found = await bench.vectorize.search("one", *THROUGH, "text 17")
     assert found.shared == 9
     bench.before = lambda path, body: (200, {"matches": [{"id": "theirs"}]}) if path.endswith("/query") else None
-    assert (await bench.vectorize.search("one", *THROUGH, "text 17")).hits[0].text is None
+    found = await bench.vectorize.search("one", *THROUGH, "text 17")
+    assert (found.hits[0].text, found.sentence.code) == (None, "index_also_holds_vectors_are_not")
 
 
 async def test_vectors_of_another_length_cannot_be_searched(bench: Bench) -> None:

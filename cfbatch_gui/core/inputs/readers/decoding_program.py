@@ -10,12 +10,13 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import unescape
+from functools import partial
 from io import BytesIO
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import orjson
 import python_calamine
@@ -136,18 +137,22 @@ def _plain(value: object) -> object:
 
 def _write_workbook(path: Path, wanted: str) -> None:
     names = _names(path)
-    workbook = _open_workbook(path, names)
-    sheets = [
-        (sheet.name, sheet.visible == python_calamine.SheetVisibleEnum.Visible)
-        for sheet in workbook.sheets_metadata
-        if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet
-    ]
+    if "content.xml" in names:
+        sheets, read = _open_document_sheets(path), partial(_open_document_sheet, path)
+    else:
+        workbook = _open_workbook(path)
+        sheets = [
+            (sheet.name, sheet.visible == python_calamine.SheetVisibleEnum.Visible)
+            for sheet in workbook.sheets_metadata
+            if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet
+        ]
+        read = partial(_sheet, workbook, path, names)
     _write(sheets)
     for name, _ in sorted(sheets, key=lambda sheet: not sheet[1]):
         if wanted not in ("", name):
             continue
         try:
-            sheet = _sheet(workbook, path, names, name)
+            sheet = read(name)
         except TooLarge as large:
             _write((name, 0, large.args))
             return
@@ -217,15 +222,10 @@ def _sheet(workbook: python_calamine.CalamineWorkbook, path: Path, names: dict[s
     except python_calamine.CalamineError:
         found = python_calamine.CalamineWorkbook.from_filelike(_mended(path, names)).get_sheet_by_name(name)
     marks.merged = list(found.merged_cell_ranges or ())
-    if "content.xml" in names:
-        last, _ = found.end or (0, 0)
-        marks.hidden = set(takewhile(lambda number: number <= last + 1, _hidden_rows(path, names, name)))
     return Sheet(_rows_in(found), marks, (found.start or (0, 0))[1])
 
 
-def _open_workbook(path: Path, names: dict[str, str]) -> python_calamine.CalamineWorkbook:
-    if "content.xml" in names:
-        return python_calamine.CalamineWorkbook.from_filelike(_mended(path, names))
+def _open_workbook(path: Path) -> python_calamine.CalamineWorkbook:
     try:
         return python_calamine.CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
     except python_calamine.CalamineError:  # by a path the library tries only its suffix, and says if it is protected
@@ -234,32 +234,10 @@ def _open_workbook(path: Path, names: dict[str, str]) -> python_calamine.Calamin
 
 _ERROR = re.compile(rb'(<(?:\w+:)?c\s[^>]*?\bt="e"[^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>)[^<]*', re.DOTALL)
 _TARGET = re.compile(rb'(?<=\bTarget=")[^"]*')
-_OPEN_DOCUMENT = (  # what the library takes for texts of cells or leaves out, cells without a type, and numbers as 007
-    (re.compile(rb"<text:tab\b[^>]*/>"), b"&#9;"),
-    (re.compile(rb"<text:line-break\b[^>]*/>"), b"&#10;"),
-    (
-        re.compile(rb'(<table:table-cell\s[^>]*:value-type="error"[^>]*(?<!/)>).*?(?=</table:table-cell>)', re.DOTALL),
-        rb"\1",
-    ),
-    (
-        re.compile(rb"<table:table-cell(?![^>]*\soffice:value-type)(?=(?:\s[^>]*[^/])?>\s*<text:p)"),
-        b'<table:table-cell office:value-type="string"',
-    ),
-    (
-        re.compile(rb'(\soffice:value-type=)"float"([^>]*)\soffice:value="(\d+)"([^>]*>\s*<text:p>0+\3</text:p>)'),
-        rb'\1"string"\2\4',
-    ),
-)
-_ASIDE = re.compile(rb"<(/?)(?:office:annotation|draw:[\w-]+|text:ruby-text)(?=[\s/>])[^>]*?(/?)>")
-_TIME = re.compile(rb'\soffice:time-value="(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?"')
-_OPEN_DOCUMENT_ROW = re.compile(rb"<table:table-row\b([^>]*)>")
-_TABLE_NAME = re.compile(rb'\stable:name="([^"]*)"')
-_REPEATED = re.compile(rb':number-rows-repeated="(\d{1,7})"')
-_NOT_VISIBLE = re.compile(rb':visibility="(?!visible)')
 
 
 def _mended(path: Path, names: dict[str, str]) -> BytesIO:
-    """A copy of a workbook with names of parts, values of cells with an error, and texts that the library knows."""
+    """A copy of a workbook with names of parts, and values of cells with an error, that the library knows."""
     copy = BytesIO()
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w") as written:
         for plain, name in names.items():
@@ -268,46 +246,9 @@ def _mended(path: Path, names: dict[str, str]) -> BytesIO:
                 data = _TARGET.sub(lambda found: b"/" + _full_name(found[0].decode()).encode(), data)
             elif plain.startswith("xl/worksheets/"):
                 data = _ERROR.sub(rb"\1#N/A", data)
-            elif plain == "content.xml":
-                data = _TIME.sub(_shown_time, _without_asides(data))
-                for pattern, instead in _OPEN_DOCUMENT:
-                    data = pattern.sub(instead, data)
             written.writestr(plain if plain.startswith("xl/worksheets/") else name.replace("\\", "/"), data)
     copy.seek(0)
     return copy
-
-
-def _without_asides(data: bytes) -> bytes:
-    """The content without notes and shapes, which may lie in each other and may have no end of their own."""
-    kept, depth, start = [], 0, 0
-    for tag in _ASIDE.finditer(data):
-        is_end, is_empty = tag.groups()
-        if not depth:
-            kept.append(data[start : tag.start()])
-        if not is_empty:
-            depth = max(0, depth - 1) if is_end else depth + 1
-        start = tag.end()
-    return b"".join((*kept, data[start:]))
-
-
-def _shown_time(found: re.Match[bytes]) -> bytes:
-    hours, minutes, seconds = (int(part or 0) for part in found.groups()[1:])
-    shown = _duration(hours * 3600 + minutes * 60 + seconds)
-    return b' office:string-value="%b%b"' % (found[1], shown.encode())
-
-
-def _hidden_rows(path: Path, names: dict[str, str], sheet: str) -> Iterator[int]:
-    """Yield the numbers of the rows of an OpenDocument's sheet that are hidden or filtered."""
-    with zipfile.ZipFile(path) as archive:
-        tables = re.split(rb"<table:table(?=\s)", archive.read(names["content.xml"]))
-    names_of = (unescape(_TABLE_NAME.findall(each)[0].decode()) for each in tables[1:])
-    number = 1
-    for attributes in _OPEN_DOCUMENT_ROW.findall(dict(zip(names_of, tables[1:], strict=True)).get(sheet, b"")):
-        repeated = _REPEATED.search(attributes)
-        below = number + (int(repeated[1]) if repeated else 1)
-        if _NOT_VISIBLE.search(attributes):
-            yield from range(number, below)
-        number = below
 
 
 def _full_name(target: str) -> str:
@@ -507,6 +448,141 @@ def _column_number(letters: bytes) -> int:
     for letter in letters.upper():
         number = number * 26 + letter - 64
     return number
+
+
+# OpenDocument: the library takes what only surrounds the text of a cell for its text, and loses cells without a type.
+
+_OFFICE, _TABLE, _TEXT, _CALC = (
+    f"{{urn:{name}}}"
+    for name in (
+        "oasis:names:tc:opendocument:xmlns:office:1.0",
+        "oasis:names:tc:opendocument:xmlns:table:1.0",
+        "oasis:names:tc:opendocument:xmlns:text:1.0",
+        "org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0",
+    )
+)
+_SIGNS = {f"{_TEXT}tab": "\1", f"{_TEXT}line-break": "\2", f"{_TEXT}s": "\3"}  # until white space is collapsed
+_WITHIN = frozenset(f"{_TEXT}{name}" for name in ("span", "a", "ruby", "ruby-base", "meta", "meta-field"))
+_SIGNS_BACK = str.maketrans("\1\2\3", "\t\n ")
+_SPACES = re.compile(r"[ \t\r\n]+")
+_TIME = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?")
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
+
+
+def _open_document_sheets(path: Path) -> list[tuple[str, bool]]:
+    hidden: set[str] = set()
+    found: list[tuple[str, str]] = []
+    for element in _open_document_elements(path):
+        if element.tag.endswith("}style") and any(each.get(f"{_TABLE}display") == "false" for each in element):
+            hidden.update(value for key, value in element.items() if key.endswith("}name"))
+        elif element.tag == f"{_TABLE}table":
+            found.append((element.get(f"{_TABLE}name", ""), element.get(f"{_TABLE}style-name", "")))
+        elif element.tag == f"{_TABLE}table-row":
+            element.clear()
+    return [(name, style not in hidden) for name, style in found]
+
+
+def _open_document_elements(path: Path) -> Iterator[Element]:
+    """Yield every element of the content as it ends."""
+    with zipfile.ZipFile(path) as archive, archive.open(_names(path)["content.xml"]) as content:
+        if b"<!DOCTYPE" in content.read(4096):
+            raise ValueError("a document type")
+        content.seek(0)
+        for _, element in ElementTree.iterparse(content):  # noqa: S314 - no document type, no entities
+            yield element
+
+
+def _open_document_sheet(path: Path, name: str) -> Sheet:
+    table: list[list[str]] = []
+    marks = Marks()
+    blank = cells_read = 0
+    for element in _open_document_elements(path):
+        if element.tag == f"{_TABLE}table-row":
+            repeated = min(int(element.get(f"{_TABLE}number-rows-repeated", "1")), _MOST_ROWS)
+            row = len(table) + blank
+            cells, formulas, merged = _open_document_cells(element, row)
+            marks.merged += merged
+            if not any(cells) and not formulas:
+                blank += repeated
+            else:
+                table += [[]] * blank
+                cells_read += (blank + repeated) * max(len(cells), 1)
+                blank = 0
+                if cells_read > MOST_CELLS:
+                    raise TooLarge(len(table), len(cells))
+                table += [cells] * repeated
+                if formulas:
+                    marks.formulas.update(dict.fromkeys(range(row + 1, row + 1 + repeated), formulas))
+                if element.get(f"{_TABLE}visibility", "visible") != "visible":
+                    marks.hidden.update(range(row + 1, row + 1 + repeated))
+            element.clear()
+        elif element.tag == f"{_TABLE}table":
+            if element.get(f"{_TABLE}name") == name:
+                break
+            table, marks, blank, cells_read = [], Marks(), 0, 0
+    width = max(map(len, table), default=0)
+    left = min((next((at for at, cell in enumerate(row) if cell), width) for row in table if row), default=0)
+    return Sheet([(*row[left:], *("",) * (width - max(len(row), left))) for row in table], marks, left)
+
+
+def _open_document_cells(element: Element, row: int) -> tuple[list[str], list[int], list[Area]]:
+    """The cells of a row without empty ones at its end, the columns of formulas without a value, and merged cells."""
+    cells: list[str] = []
+    formulas: list[int] = []
+    merged: list[Area] = []
+    empty = 0
+    for cell in element:
+        if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            continue
+        text = _open_document_text(cell) if cell.tag.endswith("}table-cell") else ""
+        repeated = min(int(cell.get(f"{_TABLE}number-columns-repeated", "1")), _MOST_COLUMNS)
+        column = len(cells) + empty
+        spanned = int(cell.get(f"{_TABLE}number-rows-spanned", "1"))
+        if spanned > 1:
+            merged.append(((row, column), (row + spanned - 1, column)))
+        if cell.get(f"{_TABLE}formula") and not text and cell.get(f"{_OFFICE}value-type") != "string":
+            formulas += range(column, column + repeated)
+        if text:
+            cells += [*("",) * empty, *(text,) * repeated]
+            empty = 0
+        else:
+            empty += repeated
+    return cells, formulas, merged
+
+
+def _open_document_text(cell: Element) -> str:
+    kind = cell.get(f"{_OFFICE}value-type", "")
+    shown = "\n".join(_paragraph(each) for each in cell if each.tag == f"{_TEXT}p")
+    if cell.get(f"{_CALC}value-type") == "error":
+        return ""
+    if kind in ("float", "percentage", "currency"):
+        value = cell.get(f"{_OFFICE}value", "")
+        is_padded = shown.isdecimal() and shown.startswith("0") and value == shown.lstrip("0")
+        return shown if is_padded else _text_of(float(value)) if value else ""
+    if kind == "boolean":
+        return cell.get(f"{_OFFICE}boolean-value", "").upper()
+    if kind == "date":
+        return cell.get(f"{_OFFICE}date-value", "")
+    if kind == "time" and (found := _TIME.fullmatch(cell.get(f"{_OFFICE}time-value", ""))):
+        hours, minutes, seconds = (int(part or 0) for part in found.groups()[1:])
+        return found[1] + _duration(hours * 3600 + minutes * 60 + seconds)
+    return shown or cell.get(f"{_OFFICE}string-value", "")
+
+
+def _paragraph(element: Element) -> str:
+    """The own text of a paragraph: white space counts once, unless it is an element; notes and shapes are not text."""
+    return _SPACES.sub(" ", _raw_text(element)).strip(" ").translate(_SIGNS_BACK).replace("\0", "\ufffd")
+
+
+def _raw_text(element: Element) -> str:
+    parts = [element.text or ""]
+    for each in element:
+        if each.tag in _SIGNS:
+            parts.append(_SIGNS[each.tag] * min(int(each.get(f"{_TEXT}c", "1")), 32_767))
+        elif each.tag in _WITHIN:
+            parts.append(_raw_text(each))
+        parts.append(each.tail or "")
+    return "".join(parts)
 
 
 if __name__ == "__main__":

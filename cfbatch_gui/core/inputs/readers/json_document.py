@@ -368,7 +368,8 @@ def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
     is_of_figures = len(objects) == 1 and json_shapes.holds_only_numbers(objects[0])
     if objects and (is_of_figures or all(map(json_shapes.is_batch_answer, objects))):
         raise InputError(message("name_holds_answers_another_service_or", name=source.path.name))
-    shape = json_shapes.shape_of(objects) if objects else Shape.PLAIN
+    is_bulk = source.format == FileFormat.JSON_LINES and objects and json_shapes.bulk_id(objects[0]) is not None
+    shape = Shape.BULK if is_bulk else json_shapes.shape_of(objects) if objects else Shape.PLAIN
     columns, notice = json_shapes.columns_for(shape, objects), json_shapes.notice_for(shape, objects)
     return replace(source, columns=columns, shape=shape, notices=(notice,) if notice else ())
 

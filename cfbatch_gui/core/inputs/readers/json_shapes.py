@@ -184,6 +184,7 @@ _RANK_COLUMNS = ("external_reference", "query", "contexts")
 _EMBED_COLUMNS = ("external_reference", "text")
 _BATCH_COLUMNS = ("custom_id", "text")
 _REQUEST_KEYS = frozenset({"query", "contexts", "text", "truncate_inputs", "external_reference", "pooling"})
+_BULK_ACTIONS = ("index", "create", "update")
 _LEAST_IN_MAP = 3
 _LISTS_OF_PAIRS = ("pos", "neg", "candidates")
 
@@ -280,6 +281,8 @@ def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
         return columns if any("external_reference" in str(fields) for fields in objects) else columns[1:]
     if shape is Shape.BATCH:
         return _BATCH_COLUMNS
+    if shape is Shape.BULK:
+        return columns_of([{"_id": "", **fields} for fields in objects if bulk_id(fields) is None])
     return columns_of(objects)
 
 
@@ -317,6 +320,16 @@ def rows_reader(source: Source) -> Callable[[Fields], list[tuple[str, ...]] | st
             return rows if isinstance(rows, str) else [cells[-len(source.columns) :] for cells in rows]
 
         return last_cells
+    if source.shape is Shape.BULK:
+        name = ""  # of the next record
+
+        def with_id(fields: Fields) -> list[tuple[str, ...]]:
+            nonlocal name
+            found = bulk_id(fields)
+            record, name = {"_id": name, **fields}, found or ""
+            return rows_of_objects([record], source.columns) if found is None else []
+
+        return with_id
     return lambda fields: rows_of_objects([fields], source.columns)
 
 
@@ -340,6 +353,13 @@ def _is_batch(fields: Fields) -> bool:
 
 def is_batch_answer(fields: Fields) -> bool:
     return any(name in fields and isinstance(fields.get("response"), dict) for name, _ in _BATCHES)
+
+
+def bulk_id(fields: Fields) -> str | None:
+    """The id in a line that goes before a record in a search engine's bulk file; None for any other line."""
+    action = fields.get(next(iter(fields), "")) if len(fields) == 1 else None
+    is_action = isinstance(action, dict) and not fields.keys().isdisjoint(_BULK_ACTIONS)
+    return cell_text(action.get("_id")) if is_action and isinstance(action, dict) else None
 
 
 _BATCHES = (("custom_id", "body"), ("key", "request"))

@@ -37,22 +37,39 @@ def wanted_separator(wanted: str | None) -> str:
     return separator
 
 
-def odd_separator(lines: Sequence[str]) -> tuple[str, bool]:
-    """What stands equally often in every line, "" for nothing; and whether it surely separates cells.
-
-    It does between names of columns, and if it is a control character, which no text holds.
-    """
-    found = Counter[str](_BETWEEN.findall(lines[0])) if len(lines) >= _LEAST_LINES else Counter[str]()
+def separator_between_names(lines: Sequence[str]) -> str:
+    """What stands between known names in the first line, as often in the others and in none less often; "" for none."""
+    if len(lines) < _LEAST_LINES:
+        return ""
+    found: Counter[str] = Counter(_BETWEEN.findall(lines[0]))
     for separator, _ in found.most_common():
-        if len({line.count(separator) for line in lines}) > 1 or len(separator) > _LONGEST:
-            continue
         names = lines[0].split(separator)
-        is_named = any(map(vocabulary.is_known, names)) and all(map(str.strip, names))
-        if is_named or (separator < " " and separator not in "\t\f\v\x1b"):
-            return separator, True
-        if separator in _SELDOM_IN_TEXTS:
-            return separator, False
-    return "", False
+        known = sum(map(vocabulary.is_known, names))
+        counts = Counter(line.count(separator) for line in lines[1:])
+        # In a table of which two columns have known names, some texts may hold the sign themselves.
+        are_even = set(counts) == {len(names) - 1} or (known > 1 and min(counts) == len(names) - 1)
+        if known and all(map(str.strip, names)) and len(separator) <= _LONGEST and are_even:
+            return separator
+    return ""
+
+
+def is_of_several(separator: str) -> bool:
+    """Whether it is made of separators, which by themselves would part empty cells."""
+    return len(separator) > 1 and set(separator) <= set(SEPARATORS)
+
+
+def likely_separator(lines: Sequence[str]) -> str:
+    """A sign that texts seldom hold, and that every line of a list has equally often; "" for none."""
+    signs = {sign for line in lines[:1] for sign in line if sign in _SELDOM_IN_TEXTS or is_control(sign)}
+    for sign in sorted(signs) if len(lines) >= _LEAST_LINES else ():
+        if len({line.count(sign) for line in lines}) == 1:
+            return sign
+    return ""
+
+
+def is_control(sign: str) -> bool:
+    """Whether it is a character that no text holds, so that a list with it in every line is surely a table."""
+    return sign < " " and sign not in "\t\r\n\f\v\x1b"
 
 
 def first_lines(sample: str, *, is_whole: bool) -> list[str]:
@@ -265,16 +282,20 @@ def open_delimited(source: Source, candidate: Candidate, separator: str) -> Sour
     """Find dialect, bounds, header and habits of a table; `separator` is "" for one to be found. Raises InputError."""
     if separator:
         return _open_table(source, candidate, _dialect(candidate, separator))
-    odd, is_sure = odd_separator(first_lines(candidate.text, is_whole=candidate.is_whole))
-    # Some are made of separators, which by themselves would part empty cells.
-    if not (is_sure and len(odd) > 1 and set(odd) <= set(SEPARATORS)):
-        found = _open_table(source, candidate, _dialect(candidate, ""))
-        if len(found.columns) > 1 or odd in ("", *SEPARATORS):
-            return found
-        if not is_sure:
-            notice = message("each_line_holds_sign_equally_often", sign=odd)
-            return replace(found, likely_separator=odd, notices=(*found.notices, notice))
-    return _open_table(source, candidate, _dialect(candidate, odd))
+    lines = first_lines(candidate.text, is_whole=candidate.is_whole)
+    named = separator_between_names(lines)
+    if is_of_several(named):
+        return _open_table(source, candidate, _dialect(candidate, named))
+    found = _open_table(source, candidate, _dialect(candidate, ""))
+    if len(found.columns) > 1 or named in SEPARATORS:
+        return found
+    likely = likely_separator(lines)
+    if named or (likely and is_control(likely)):
+        return _open_table(source, candidate, _dialect(candidate, named or likely))
+    if not likely:
+        return found
+    notice = message("each_line_holds_sign_equally_often", sign=likely)
+    return replace(found, likely_separator=likely, notices=(*found.notices, notice))
 
 
 def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Source:

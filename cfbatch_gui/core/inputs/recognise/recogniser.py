@@ -226,8 +226,10 @@ def _text_format(candidate: Candidate) -> FileFormat:
     # Excel saves tables with tabs as "Unicode text (.txt)"; with other separators a .txt file is plain text.
     separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].suffixes + _LIST_SUFFIXES else delimited_text.SEPARATORS
     is_table = delimited_text.is_clearly_delimited(text, is_whole=is_whole, separators=separators)
-    odd, is_sure = delimited_text.odd_separator(delimited_text.first_lines(text, is_whole=is_whole))
-    if is_table or (is_sure and odd not in delimited_text.SEPARATORS):
+    if is_table or delimited_text.separator_between_names(delimited_text.first_lines(text, is_whole=is_whole)) not in (
+        "",
+        *delimited_text.SEPARATORS,
+    ):
         return FileFormat.DELIMITED
     may_have = suffix not in _LIST_SUFFIXES and not candidate.options.has_header  # a header stands above lines
     return FileFormat.PARAGRAPHS if may_have and has_paragraphs(text, is_whole=is_whole) else FileFormat.LINES

@@ -4,15 +4,3 @@ from cfbatch_gui.core.results.exports.base import ExportOptions, Measure, Target
 from cfbatch_gui.core.results.exports.rows import columns_of
 from cfbatch_gui.core.results.exports.targets import TARGETS, target_for, targets_for
 from cfbatch_gui.core.results.exports.writing import Exported, export
-
-__all__ = [
-    "TARGETS",
-    "ExportOptions",
-    "Exported",
-    "Measure",
-    "Target",
-    "columns_of",
-    "export",
-    "target_for",
-    "targets_for",
-]

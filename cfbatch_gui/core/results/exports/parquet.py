@@ -138,7 +138,7 @@ _PROJECTIONS = {
     Layout.DIRECTION: "by direction (PCA): no map by neighbours is kept with the job",
 }
 MOST_TEXTS = 20_000  # of 1,024 numbers: some ten seconds on two cores
-_BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together, and texts they are compared with
+_BLOCK = 1_024  # texts whose neighbours are looked for together
 
 
 # Of each row, whether it has neighbours, (n,); these as rows (int32), and distances (1 − cosine), both (n, k).
@@ -158,7 +158,7 @@ def find_nearest_rows(unit: UnitVectors, item_numbers: NDArray[np.int64], count:
     rows = unit.rows(indices)
     for start in range(0, len(indices) if most else 0, _BLOCK):
         lines = rows[start : start + _BLOCK].copy()  # of one array with itself NumPy sums in another order
-        product = np.hstack([lines @ rows[first : first + _CHUNK].T for first in range(0, len(rows), _CHUNK)])
+        product = lines @ rows.T
         numbers = np.arange(len(product))
         product[numbers, start + numbers] = -np.inf
         found = np.argpartition(product, len(indices) - most, axis=1)[:, len(indices) - most :]

@@ -116,7 +116,7 @@ def check_labels(work: Work) -> str:
         unusable = read_unusable_labels(database)
         (has_any,) = database.execute(_HAS_ANY).fetchone()
     if unusable is not None:
-        return message("label_row_row_is_label_judgements", row=unusable.rows[0], label=unusable.examples[0][:40])
+        return message("label_row_row_is_label_judgements", row=unusable.row, label=unusable.label[:40])
     if not has_any:
         return message("job_no_labels_judgements_are_made")
     return ""
