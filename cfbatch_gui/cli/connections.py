@@ -176,7 +176,7 @@ def _record(call: Call, given: str, program: Program) -> tuple[SavedConnection, 
 
 
 async def _answer(work: Work, connection_id: str, results: Sequence[CheckResult]) -> ExitStatus:
-    facts = next(each for each in await work.program.connections.summaries() if each.id == connection_id)
+    facts = next(each for each in await work.program.address_book.summaries() if each.id == connection_id)
     tested = [fields_of(each, "title", "ok", "sentence") for each in results]
     lines = (
         f"{said(each.title)}: {answer_words(results, number).text}. {said(each.sentence)}".rstrip()

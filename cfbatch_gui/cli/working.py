@@ -138,7 +138,7 @@ async def usable_connection(work: Work, asked_for: str | None) -> str:
     """Raises NotConnected, before any file is read, when it cannot be used."""
     program = work.program
     wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE.id
-    facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
+    facts = next((facts for facts in await program.address_book.summaries() if facts.id == wanted), None)
     if facts is None:
         raise NotConnected(message("there_is_no_connection_name", name=wanted))
     if not facts.is_ready:

@@ -9,12 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from cfbatch_gui.core.connections.credentials import variable_of
-from cfbatch_gui.core.resources import resource
 from tests.core.account.conftest import Account, running_account
-from tests.journeys.terminal import Ended, Terminal, read_csv
+from tests.journeys.terminal import EXAMPLE, Ended, Terminal, read_csv
 from tests.worker.runtime import SECRET, running_worker
 
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 DOOR = "door"
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.account_world import DOOR, EXAMPLE, World, account, in_account, leave, run, scores, world
-from tests.journeys.terminal import Ended, Terminal, read_csv
+from tests.cli.account_world import DOOR, World, account, in_account, leave, run, scores, world
+from tests.journeys.terminal import EXAMPLE, Ended, Terminal, read_csv
 
 __all__ = ["account", "world"]  # fixtures
 

@@ -1,15 +1,17 @@
-"""What the terminal says about a data folder that was moved, copied or damaged, and how it is answered."""
+"""What the terminal says about a data folder that was moved, copied or damaged, or is of another version."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.resources import resource
-from tests.journeys.terminal import Terminal
+from cfbatch_gui.core.system.paths import Paths
+from tests.cli.conftest import keep_job
+from tests.core.results.folders import Pair
+from tests.journeys.terminal import EXAMPLE, Terminal
 from tests.support.faulty_service import ThreadedService
-
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 
 
 @pytest.fixture
@@ -23,44 +25,44 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submitting, "FIRST_WAIT", 0.01)
 
 
-def terminal(data: Path, url: str) -> Terminal:
-    terminal = Terminal(data)
-    terminal.connect(url)
-    return terminal
+def connected(data: Path, url: str) -> Terminal:
+    found = Terminal(data)
+    found.connect(url)
+    return found
 
 
 def unsent(data: Path) -> None:
     """A job that could not be sent, because nobody listens."""
-    ended = terminal(data, "http://127.0.0.1:9").run("run", EXAMPLE, "--rank", "--connection", "cloudflare")
+    ended = connected(data, "http://127.0.0.1:9").run("run", EXAMPLE, "--rank", "--connection", "cloudflare")
     assert ended.status == 4, ended.err
 
 
 def test_a_moved_folder_is_asked_about_and_goes_on(tmp_path: Path, url: str) -> None:
     unsent(tmp_path / "data")
     moved = (tmp_path / "data").rename(tmp_path / "moved")
-    held = terminal(moved, url).run("resume")
+    held = connected(moved, url).run("resume")
     assert held.status == 1 and "--folder-was moved" in held.err
-    refused = terminal(moved, url).run("run", EXAMPLE, "--rank", "--connection", "cloudflare")
+    refused = connected(moved, url).run("run", EXAMPLE, "--rank", "--connection", "cloudflare")
     assert refused.status == 2 and "--folder-was moved" in refused.err
-    ended = terminal(moved, url).run("resume", "--folder-was", "moved")
-    assert ended.status == 0 and [job["state"] for job in terminal(moved, url).jobs()] == ["done"], ended.err
-    assert "--folder-was moved" not in terminal(moved, url).run("resume").err
+    ended = connected(moved, url).run("resume", "--folder-was", "moved")
+    assert ended.status == 0 and [job["state"] for job in connected(moved, url).jobs()] == ["done"], ended.err
+    assert "--folder-was moved" not in connected(moved, url).run("resume").err
 
 
 def test_a_copy_sends_only_the_job_that_is_named(tmp_path: Path, url: str) -> None:
     unsent(tmp_path / "data")
     copy = (tmp_path / "data").rename(tmp_path / "copy")
-    answered = terminal(copy, url).run("resume", "--folder-was", "copied")
+    answered = connected(copy, url).run("resume", "--folder-was", "copied")
     assert answered.status == 1 and "“cfbatch resume " in answered.err
-    again = terminal(copy, url).run("resume")
+    again = connected(copy, url).run("resume")
     assert again.status == 1 and "--folder-was moved" not in again.err and "“cfbatch resume " in again.err
-    (line,) = terminal(copy, url).run("jobs").out.splitlines()[1:]
-    assert terminal(copy, url).run("resume", line.split()[0]).status == 0
+    (line,) = connected(copy, url).run("jobs").out.splitlines()[1:]
+    assert connected(copy, url).run("resume", line.split()[0]).status == 0
 
 
 @pytest.mark.parametrize("harm", ["gone", "empty", "damaged"])
 def test_a_list_of_jobs_that_is_lost_is_put_together_by_what_reads_it(tmp_path: Path, url: str, harm: str) -> None:
-    done = terminal(tmp_path / "data", url)
+    done = connected(tmp_path / "data", url)
     assert done.run("run", EXAMPLE, "--rank", "--connection", "cloudflare").status == 0
     (job,) = done.jobs()
     ledger = tmp_path / "data" / "ledger.db"
@@ -74,3 +76,38 @@ def test_a_list_of_jobs_that_is_lost_is_put_together_by_what_reads_it(tmp_path: 
         assert again["job"] == job["job"] and again["batches"][0]["request_id"] == job["batches"][0]["request_id"]
     assert done.run("jobs").err == ""
     assert done.run("resume").status == 0 and done.jobs() == [job]
+
+
+@pytest.mark.parametrize(
+    ("database", "command", "code"),
+    [
+        ("ledger.db", ("jobs",), "your_jobs_were_written_another_version"),
+        ("ledger.db", ("resume",), "your_jobs_were_written_another_version"),
+        ("jobs/one/data.db", ("show", "one"), "job_data_was_written_another_version"),
+        ("jobs/one/data.db", ("export", "one", "--out", "out.csv"), "job_data_was_written_another_version"),
+        ("judgements.db", ("judgements", "import", "judged.csv"), "book_judgements_was_written_newer_version"),
+    ],
+)
+def test_data_of_another_version_is_refused_unharmed(
+    terminal: Terminal,
+    paths: Paths,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    database: str,
+    command: tuple[str, ...],
+    code: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keep_job(paths, "one", [Pair("red", "apple", 0.5), Pair("red", "leaf", 0.4)])
+    Path("judged.csv").write_text("query,text,grade\nq,t,1\n")
+    assert terminal.run("judgements", "import", "judged.csv").status == 0
+    (path,) = paths.root.glob(database)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA user_version = 99")
+        if database == "ledger.db":  # which says it twice
+            other.execute("PRAGMA application_id = 99")
+    before = path.read_bytes()
+    ended = terminal.run(*command)
+    assert ended.status and code in ended.codes
+    assert database.startswith("judgements") or str(path.parent) in ended.err
+    assert path.read_bytes() == before and not Path("out.csv").exists()

@@ -16,8 +16,8 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.words.jobs import account_line, progress_words
 from cfbatch_gui.words.states import state_words
-from tests.cli.account_world import DOOR, EXAMPLE, World, account, run, scores, world
-from tests.journeys.terminal import jobs_in, read_until
+from tests.cli.account_world import DOOR, World, account, run, scores, world
+from tests.journeys.terminal import EXAMPLE, jobs_in, read_until
 
 __all__ = ["account", "world"]  # fixtures
 

@@ -4,14 +4,12 @@ from contextlib import closing
 from pathlib import Path
 
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths
 from tests.cli.account_world import scores
-from tests.journeys.terminal import Ended, Terminal, read_csv
+from tests.journeys.terminal import EXAMPLE, Ended, Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 # As if the network were cut when the batch is queued: the job stops, and is collected by another start.
 CUT = faults.refusal(on="poll", times=0, status=401, code=10000, message="Authentication error")
 

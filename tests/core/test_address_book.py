@@ -27,7 +27,7 @@ async def test_a_connection_that_is_renamed_keeps_its_position(tmp_path: Path) -
     assert [each.name for each in program.address_book.saved()] == ["Cloudflare", "Potsdam", "Lisbon"]
     await program.close()
     program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
-    assert [each.title for each in await program.connections.summaries()][1:] == ["Cloudflare", "Potsdam", "Lisbon"]
+    assert [each.title for each in await program.address_book.summaries()][1:] == ["Cloudflare", "Potsdam", "Lisbon"]
     assert program.address_book.saved()[1].id == first.id
     await program.close()
 

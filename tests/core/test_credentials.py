@@ -35,6 +35,14 @@ class HangingKeyring(MemoryKeyring):
         self.answered.wait()
         return super().get_password(service, username)
 
+    async def answer(self, credentials: Credentials) -> None:
+        """It is answered, and they have heard of it."""
+        told = asyncio.Event()
+        credentials.changed = told.set
+        self.answered.set()
+        async with asyncio.timeout(240):
+            await told.wait()
+
 
 class BrokenKeyring(MemoryKeyring):
     """What a headless machine does: exceptions that keyring does not name."""
@@ -80,14 +88,10 @@ async def test_a_keyring_that_hangs_costs_its_time_limit_once(hanging: HangingKe
 async def test_a_keyring_that_answers_late_is_used_again(hanging: HangingKeyring) -> None:
     hanging.stored["CF Batch", "cloudflare"] = TEXT
     credentials = Credentials(hanging, {}, time_limit=0.1)
-    told = asyncio.Event()
-    credentials.changed = told.set
     with pytest.raises(KeyringUnavailable):
         await credentials.token("cloudflare")
     assert credentials.state is KeyringState.SILENT
-    hanging.answered.set()
-    async with asyncio.timeout(240):
-        await told.wait()
+    await hanging.answer(credentials)
     assert await credentials.token("cloudflare") == TOKEN
     assert (credentials.state, hanging.asked) == (KeyringState.OPEN, 1)
 
@@ -130,12 +134,8 @@ async def test_a_locked_keyring_is_asked_once_and_again_only_when_the_user_says_
 
 async def test_a_token_that_the_keyring_takes_late_is_there(hanging: HangingKeyring) -> None:
     credentials = Credentials(hanging, {}, time_limit=0.1)
-    told = asyncio.Event()
-    credentials.changed = told.set
     assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
-    hanging.answered.set()
-    async with asyncio.timeout(240):
-        await told.wait()
+    await hanging.answer(credentials)
     assert await credentials.token_source("cloudflare") is TokenSource.KEYRING
     assert hanging.stored == {("CF Batch", "cloudflare"): TEXT}
 
@@ -193,11 +193,11 @@ async def test_a_keyring_that_is_switched_off_is_none(
     monkeypatch.setattr(keyring.core, "_keyring_backend", None)
     program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
     await program.connections.save(SavedConnection("k7m2p9qx", "Lisbon", "cloudflare", account_id="a" * 32))
-    *_, summary = await program.connections.summaries()
+    *_, summary = await program.address_book.summaries()
     assert program.credentials.state is KeyringState.ABSENT
     assert not summary.is_ready and not summary.waits_for_keyring and "CFBATCH_SECRET_K7M2P9QX" in summary.sentence
     assert await program.credentials.save("k7m2p9qx", TOKEN) is TokenSource.SESSION
-    *_, summary = await program.connections.summaries()
+    *_, summary = await program.address_book.summaries()
     assert summary.is_ready
     await program.connections.remove("k7m2p9qx")
     assert await program.credentials.token("k7m2p9qx") is None
@@ -256,16 +256,9 @@ async def test_each_connection_has_a_variable_of_its_own() -> None:
     assert await credentials.token("cloudflare") is None and await credentials.token("another1") is None
 
 
-class StubbornKeyring(MemoryKeyring):
-    """Deletes nothing."""
-
-    def delete_password(self, service: str, username: str) -> None:
-        pass
-
-
-async def test_a_token_that_was_not_removed_is_said() -> None:
-    backend = StubbornKeyring()
-    credentials = Credentials(backend, {})
+async def test_a_token_that_was_not_removed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MemoryKeyring, "delete_password", lambda *_: None)
+    credentials = Credentials(MemoryKeyring(), {})
     await credentials.save("cloudflare", TOKEN)
     with pytest.raises(DataError):
         await credentials.forget("cloudflare")

@@ -1,4 +1,4 @@
-"""Exported rankings read by programs that evaluate retrieval, and by spreadsheet and data frame programs."""
+"""Exported rankings read by programs that evaluate retrieval, which find the same figures, and by data frames."""
 
 import csv
 import json
@@ -8,6 +8,8 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
+from cfbatch_gui.core.evaluation.judged import measure
+from tests.core.evaluation.generated import exported, generated_table, run_of_table
 from tests.core.results.folders import Table
 
 FIRST = ["B", "doc%201", "d%2520e", "A"]  # equal scores are in the order of the input
@@ -72,3 +74,33 @@ def test_the_long_table_in_duckdb(ranked: Table, tmp_path: Path, form: str) -> N
     assert [row[5] for row in rows[1:4]] == [1, 1, 1]
     assert [row[4] for row in rows if row[4] is not None] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
     assert sorted(row[7] for row in rows if row[1] is None) == ["failed", "left out", "waiting"]
+
+
+NAMES = {
+    "nDCG@10": "ndcg_cut_10",
+    "RR": "recip_rank",
+    "R@10": "recall_10",
+    "P@10": "P_10",
+    "Success@10": "success_10",
+    "AP": "map",
+    "bpref": "bpref",
+}
+CASES, PART = 300, 50
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("first", range(0, CASES, PART))
+def test_the_same_figures_as_trec_eval(first: int, tmp_path: Path) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    for seed in range(first, first + PART):
+        folder = tmp_path / f"{seed}"
+        folder.mkdir()
+        table = generated_table(seed, folder / "job", queries=4)
+        run, qrels = exported(table, folder)
+        found = measure(run_of_table(table))
+        assert found is not None
+        assert len(found.queries) == len(qrels)
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES.values())).evaluate(run)
+        for name, measured in NAMES.items():
+            expected = [theirs.get(query, {}).get(measured, 0.0) for query in qrels]
+            assert found.runs[0].values[name] == pytest.approx(expected, abs=1e-9), (seed, name)

@@ -23,18 +23,16 @@ from secretstorage.util import DBusAddressWrapper, format_secret, open_session
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.window import loop
-from tests.journeys.terminal import ACCOUNT
+from tests.journeys.terminal import ACCOUNT, EXAMPLE
 from tests.screen.past import draft
 from tests.screen.stage import Stage, opened
 from tests.support.sentences import code_of
 
 NAME = "Questions"
 NOTICED = ("Prices <b>&amp; terms</b>", "Second")
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 PASSWORD = b"test"  # of the keyring
 LONG = 60.0  # seconds that an answer of the keyring is waited for; where it is to be late, half a second
 

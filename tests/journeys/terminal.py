@@ -27,11 +27,13 @@ from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import Message
+from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import CORE, TOKEN
 from tests.support.sentences import codes_of
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
+EXAMPLE = resource("examples/help-centre-ranking.csv")
 _NO_KEYRING: Final = null.Keyring()  # type: ignore[no-untyped-call] # none that the program knows
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "cfbatch_gui.cli.main")

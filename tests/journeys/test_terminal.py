@@ -16,9 +16,8 @@ from cfbatch_gui.core.resources import resource
 from cfbatch_gui.words.jobs import batch_row, list_row
 from cfbatch_gui.words.results import scores_line
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal, jobs_in, read_csv
+from tests.journeys.terminal import ACCOUNT, EXAMPLE, Terminal, jobs_in, read_csv
 
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 ORANGE_CLOUD = resource("examples/orange-cloud.jsonl")
 THREE_STORIES = resource("examples/three-stories.txt")
 

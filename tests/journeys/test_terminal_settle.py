@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.resources import resource
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
+from tests.journeys.terminal import ACCOUNT, EXAMPLE, Terminal, read_csv
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.practice import accepted
-
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 
 
 @pytest.fixture

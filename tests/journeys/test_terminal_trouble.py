@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN
-from tests.journeys.terminal import Terminal, read_csv
+from tests.journeys.terminal import EXAMPLE, Terminal, read_csv
 from tests.support.practice import PracticeServer
 
-EXAMPLE = resource("examples/help-centre-ranking.csv")
 RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
 
 

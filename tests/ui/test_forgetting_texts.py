@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtGui import QAction
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.results.exports import ExportOptions
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
+from tests.journeys.terminal import EXAMPLE
 from tests.screen.past import run
 from tests.screen.stage import Stage
 from tests.ui.connections import entries, shown, until
@@ -19,7 +19,7 @@ JOB, SHOWN, FORGET = "Help centre", "To reset a forgotten password", "Remove its
 
 @pytest.fixture
 async def stage(stage: Stage) -> Stage:
-    await run(stage.program, JOB, resource("examples/help-centre-ranking.csv"), Kind.RANK)
+    await run(stage.program, JOB, EXAMPLE, Kind.RANK)
     stage.workspace.show_jobs()
     stage.workspace.open_job(stage.job(JOB).id)
     await stage.person.until(lambda: rows_say(stage, SHOWN))

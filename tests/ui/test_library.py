@@ -11,12 +11,12 @@ from PySide6.QtTest import QSignalSpy
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.jobs.library import Group, GroupEntry, Library, LibraryRows
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.states import DraftPhase, state_words
+from tests.journeys.terminal import EXAMPLE
 from tests.screen.stage import Stage, opened
 
 NOW = 1_750_000_000.0
@@ -145,7 +145,6 @@ def test_a_changed_job_stands_where_it_would_stand_anew() -> None:
 
 
 READY = state_words(DraftPhase.READY).text
-HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 
 
 @pytest.fixture
@@ -170,7 +169,7 @@ async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
     await person.until_sees("Your data")
     assert state(stage) == "Draft"
     draft = stage.workspace.draft_page
-    draft.drafts.open_paths([HELP_CENTRE])
+    draft.drafts.open_paths([EXAMPLE])
     await person.until(lambda: state(stage) == READY)
     mapping = draft.drafts.state(draft.job_id()).mapping
     assert mapping is not None

@@ -13,13 +13,13 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, JobState
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui.jobs.library import Group, GroupEntry
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.words.states import state_words
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.core.endpoints.conftest import service
+from tests.journeys.terminal import EXAMPLE
 from tests.screen.past import Clock, draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults
@@ -29,7 +29,6 @@ from tests.support.keyrings import MemoryKeyring
 from tests.support.sentences import shows
 from tests.ui.connections import answer_line, entries, until
 
-HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 NAMES = ("April", "May", "June")
 
 
@@ -37,7 +36,7 @@ NAMES = ("April", "May", "June")
 async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
     program = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0))
     for name in NAMES:
-        await run(program, name, HELP_CENTRE, Kind.RANK)
+        await run(program, name, EXAMPLE, Kind.RANK)
     await program.close()
     async with opened(tmp_path / "data", theme) as stage:
         await stage.person.click_row("Jobs", "April")
@@ -90,7 +89,7 @@ async def test_three_jobs_are_archived_and_taken_out_again(stage: Stage) -> None
 
 
 async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage) -> None:
-    new = await draft(stage.program, "New", HELP_CENTRE, Kind.RANK)
+    new = await draft(stage.program, "New", EXAMPLE, Kind.RANK)
     stage.workspace.show_jobs()
     ranking = ["Compare with…", "Judge its texts…"]
     for job, expected in (
@@ -128,7 +127,7 @@ async def test_tags_are_given_to_all_selected_jobs_and_found(stage: Stage) -> No
 
 async def test_a_job_that_was_paused_stays_so_when_it_comes_back(tmp_path: Path, theme: Theme) -> None:
     async with opened(tmp_path / "data", theme, practice_times=(60.0, 60.0)) as stage:
-        job = await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
+        job = await draft(stage.program, "May", EXAMPLE, Kind.RANK)
         await stage.program.actions.send(job.id)
         await stage.program.runner.pause(job.id)
         stage.workspace.job_actions.delete(job.id)
@@ -140,7 +139,7 @@ async def test_a_job_that_was_paused_stays_so_when_it_comes_back(tmp_path: Path,
 async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -> None:
     async with opened(tmp_path / "data", theme) as stage:
         for name in NAMES:
-            await draft(stage.program, name, HELP_CENTRE, Kind.RANK)
+            await draft(stage.program, name, EXAMPLE, Kind.RANK)
         stage.workspace.show_jobs()
         may = stage.job("May").id
         await stage.person.click_row("Jobs", "May")
@@ -154,7 +153,7 @@ async def test_the_job_that_was_open_opens_again(tmp_path: Path, theme: Theme) -
         memory.set("window/job", may)  # as if the program had ended here
     async with opened(tmp_path / "data", theme) as stage:
         assert stage.workspace.window.library.opened_job() == stage.job("June").id, "the newest, as the other is gone"
-    async with opened(tmp_path / "data", theme, file=HELP_CENTRE) as stage:
+    async with opened(tmp_path / "data", theme, file=EXAMPLE) as stage:
         await stage.person.until(lambda: stage.program.ledger.jobs()[0].name not in NAMES)  # that of the file
         newest = stage.program.ledger.jobs()[0].id
         await stage.person.until(lambda: stage.workspace.window.library.opened_job() == newest)
@@ -179,7 +178,7 @@ async def connected(
     async with opened(root, theme, service=faulty.url, credentials=credentials) as stage:
         if not stage.program.address_book.account_id:
             await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
-            await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK, "cloudflare")
+            await draft(stage.program, NAME, EXAMPLE, Kind.RANK, "cloudflare")
             stage.workspace.show_jobs()
         await stage.person.click_row("Jobs", NAME)
         yield stage
@@ -248,7 +247,7 @@ async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, 
     with small_disk(tmp_path / "disk", 4) as disk:
         async with opened(disk / "data", theme) as stage:
             person = stage.person
-            await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK)
+            await draft(stage.program, NAME, EXAMPLE, Kind.RANK)
             stage.workspace.show_jobs()
             await person.click_row("Jobs", NAME)
             await person.until_sees("Send 1 batch")
@@ -318,7 +317,7 @@ async def test_renaming_keeps_the_place_in_the_list_and_the_keyboard(stage: Stag
     window, jobs = stage.workspace.window, stage.workspace.window.library.list
     window.resize(1000, 500)
     for number in range(12):
-        await draft(stage.program, f"Draft {number}", HELP_CENTRE, Kind.RANK)
+        await draft(stage.program, f"Draft {number}", EXAMPLE, Kind.RANK)
     stage.workspace.show_jobs()
     await stage.person.click_row("Jobs", "Draft 2")
     jobs.setFocus()

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, gateway_secret_id
+from cfbatch_gui.core.connections.address_book import AddressBook, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials
 from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.system.settings import Learned, SavedConnection, Settings
@@ -49,9 +49,6 @@ class Connections:
         self._address_book, self._credentials, self._model_lists = address_book, credentials, model_lists
         self._settings, self._keep_settings, self._pause_jobs = settings, keep_settings, pause_jobs
         self._keep_accepted = keep_accepted
-
-    async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
-        return await self._address_book.summaries(look_at)
 
     async def save(self, record: SavedConnection, *, secret: str = "", gateway_secret: str = "") -> SavedConnection:
         """Add a connection (`record.id` is "") or change one, all of it or nothing. Raises NotConnected and UsageError.

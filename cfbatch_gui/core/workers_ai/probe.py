@@ -340,7 +340,7 @@ def _judged(assumption: Assumption, seen: ProbeResult) -> tuple[Outcome, str]:
     outcome, found = (Outcome.NOT_HELD, wrong) if wrong else (Outcome.HELD, [found for found, _ in samples])
     if isinstance(found[0], bool):
         return outcome, message("n_all_answers", n=len(samples) - len(wrong), all=len(samples))
-    return outcome, message("from_least_most", least=min(found), most=max(found))
+    return outcome, message("from_least_most", least=round(min(found), 4), most=round(max(found), 4))
 
 
 # The calls

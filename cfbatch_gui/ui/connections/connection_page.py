@@ -174,7 +174,7 @@ class ConnectionPage(QWidget):
         for name in card.secrets:
             check = check_secret if name == "gateway_secret" else program.address_book.check_of(record_id)
             states[name] = await program.credentials.state_of(_secret_id(record_id, name), check)
-        summaries = await program.connections.summaries(record_id)
+        summaries = await program.address_book.summaries(record_id)
         if self._card(record_id) is card:  # it may have been removed meanwhile
             card.show_state(states, is_ready=next(each.is_ready for each in summaries if each.id == record_id))
 

@@ -127,7 +127,7 @@ class DraftActions(Drafts):
         connections, known = self.program.connections, self.program.connections.models(connection_id)
         if known.is_live and self.program.clock() - known.listed_at < _LIST_AGE:
             return
-        for used in await connections.summaries(connection_id):
+        for used in await self.program.address_book.summaries(connection_id):
             if used.id == connection_id and used.is_ready and used.kind in _WITH_LIST:
                 with suppress(UserError):
                     await connections.refresh_models(connection_id)

@@ -118,7 +118,7 @@ class DraftPage(QWidget):
 
     async def _look_at_connections(self) -> None:
         if self.job_id():
-            self._connections = await self._program.connections.summaries(self.drafts.job().connection)
+            self._connections = await self._program.address_book.summaries(self.drafts.job().connection)
             self._show()
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:

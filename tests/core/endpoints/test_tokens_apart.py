@@ -145,7 +145,7 @@ async def test_names_and_ids_are_unique_and_stable(world: World) -> None:
     assert await world.save(SavedConnection(world.ids[2], "Yours", "worker", url="http://127.0.0.1:9")) == world.ids[2]
     assert world.program.address_book.find("yours") == world.ids[2]
     await world.restart()
-    titles = {each.id: each.title for each in await world.program.connections.summaries()}
+    titles = {each.id: each.title for each in await world.program.address_book.summaries()}
     assert titles[world.ids[2]] == "Yours"
     with pytest.raises(UsageError):
         world.program.address_book.find("nobody")

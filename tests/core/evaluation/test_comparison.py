@@ -116,19 +116,17 @@ def matched_pairs(ours: Keys, theirs: Keys) -> list[tuple[int, int]]:
     return list(zip(one.tolist(), other.tolist(), strict=True))
 
 
-def test_the_same_text_goes_before_the_same_id() -> None:
-    found = matched_pairs(keys([("1", "lamp"), ("2", "hose")]), keys([("1", "hose"), ("2", "lamp")]))
-    assert found == [(0, 1), (1, 0)]
-
-
-def test_copies_of_a_text_are_told_apart_by_id_and_else_paired_off() -> None:
-    found = matched_pairs(keys([("A", "lamp"), ("B", "lamp"), ("", "lamp")]), keys([("B", "lamp"), ("C", "lamp")]))
-    assert found == [(0, 1), (1, 0)]
-
-
-def test_an_id_that_comes_twice_names_nothing() -> None:
-    found = matched_pairs(keys([("1", "lamp"), ("1", "hose")]), keys([("1", "rake")]))
-    assert found == []
+@pytest.mark.parametrize(
+    ("ours", "theirs", "pairs"),
+    [
+        ([("1", "lamp"), ("2", "hose")], [("1", "hose"), ("2", "lamp")], [(0, 1), (1, 0)]),
+        ([("A", "lamp"), ("B", "lamp"), ("", "lamp")], [("B", "lamp"), ("C", "lamp")], [(0, 1), (1, 0)]),
+        ([("1", "lamp"), ("1", "hose")], [("1", "rake")], []),
+    ],
+    ids=["text before id", "copies by id, else paired off", "an id that comes twice names nothing"],
+)
+def test_things_are_matched(ours: list[Thing], theirs: list[Thing], pairs: list[tuple[int, int]]) -> None:
+    assert matched_pairs(keys(ours), keys(theirs)) == pairs
 
 
 def test_a_shuffled_list_finds_itself() -> None:

@@ -27,7 +27,7 @@ from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
 from cfbatch_gui.core.jobs.run.runner import READINGS
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.app import read_body, run_batch
 from cfbatch_gui.core.system.paths import Paths
@@ -228,29 +228,21 @@ async def test_an_answer_that_names_another_batch(
             assert bench.store.folder(job.id).read_reply(1) == foreign.encode()
 
 
-@pytest.mark.parametrize(("times", "state"), [(1, DONE), (0, FAILED)])
-async def test_references_that_came_back_once_have_to_come_back(
-    open_bench: Open, times: int, state: BatchState
+@pytest.mark.parametrize(
+    ("number", "times", "state", "came_back"), [(2, 1, DONE, True), (2, 0, FAILED, True), (1, 0, DONE, None)]
+)
+async def test_references_that_came_back_once_have_to_come_back_and_a_service_that_never_gives_them_is_taken(
+    open_bench: Open, number: int, times: int, state: BatchState, came_back: bool | None
 ) -> None:
     async with open_bench() as bench:
-        fault = faults.mutate(on="poll", number=2, times=times, how="references_null")
+        fault = faults.mutate(on="poll", number=number, times=times, how="references_null")
         job = await play(bench, fault, texts=limits.MAX_TEXTS_PER_BATCH + 1)
         assert [batch.state for batch in job.batches] == [DONE, state]
-        assert wrong_results(bench.store.folder(job.id)) == []
-        with bench.store.folder(job.id).open(read_only=True) as database:
-            assert metadata_value(database, "references_echoed") is True
-        if state is FAILED:
-            assert bench.store.folder(job.id).reply(2).exists()
-
-
-async def test_a_service_that_never_gives_references_back_is_taken(open_bench: Open) -> None:
-    async with open_bench() as bench:
-        fault = faults.mutate(on="poll", times=0, how="references_null")
-        job = await play(bench, fault, texts=limits.MAX_TEXTS_PER_BATCH + 1)
-        assert job.state is JobState.DONE
-        assert wrong_results(bench.store.folder(job.id)) == []
-        with bench.store.folder(job.id).open(read_only=True) as database:
-            assert metadata_value(database, "references_echoed") is None
+        folder = bench.store.folder(job.id)
+        assert wrong_results(folder) == []
+        with folder.open(read_only=True) as database:
+            assert metadata_value(database, "references_echoed") is came_back
+        assert state is DONE or folder.reply(2).exists()
 
 
 async def test_vectors_of_another_length_than_the_models_are_refused(
