@@ -10,45 +10,32 @@ import pytest
 from cfbatch_gui.cli.console import Console, ExitStatus, worst_of
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import leaving_status
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.words.jobs import account_line, progress_words
 from cfbatch_gui.words.states import state_words
 from tests.cli.account_world import DOOR, World, account, run, scores, world
 from tests.journeys.terminal import EXAMPLE, jobs_in, read_until
+from tests.support.batches import DIRECT, HANDED_OVER, HERE, PLANNED, UNKNOWN, WAITING, job_of
 
 __all__ = ["account", "world"]  # fixtures
-
-DIRECT = Batch("j1", 1, BatchState.QUEUED, requests=1, texts=1, bytes=10, request_id="r")
-HANDED_OVER = replace(DIRECT, shard=1, handed_over_at=5.0)
-WAITING = replace(HANDED_OVER, stored_bytes=2_500_000)
-HERE = replace(HANDED_OVER, state=BatchState.DONE)
-UNKNOWN = replace(DIRECT, state=BatchState.OUTCOME_UNKNOWN)
-PLANNED = replace(DIRECT, state=BatchState.PLANNED)
-
-
-def job_of(*batches: Batch, problem: str = "", paused: str = "") -> Job:
-    numbered = tuple(replace(batch, number=number) for number, batch in enumerate(batches, start=1))
-    made = Job("j1", "n", Kind.RANK, "m", "door", 0.0, is_sent=True, batches=numbered)
-    return replace(made, account_problem=problem, paused_because=paused)
 
 
 @pytest.mark.parametrize(
     ("job", "status"),
     [
         (job_of(HANDED_OVER, WAITING, HERE), ExitStatus.LEFT),
-        (job_of(HANDED_OVER, WAITING, problem="It has stopped."), ExitStatus.LEFT),
+        (job_of(HANDED_OVER, WAITING, account_problem="It has stopped."), ExitStatus.LEFT),
         (job_of(HANDED_OVER, UNKNOWN), ExitStatus.OUTCOME_UNKNOWN),
         (job_of(HANDED_OVER, DIRECT), None),
         (job_of(HANDED_OVER, PLANNED), None),
-        (job_of(HANDED_OVER, DIRECT, problem="It has stopped."), ExitStatus.NOT_LEFT),
-        (job_of(DIRECT, problem="It has no room."), ExitStatus.NOT_LEFT),
+        (job_of(HANDED_OVER, DIRECT, account_problem="It has stopped."), ExitStatus.NOT_LEFT),
+        (job_of(DIRECT, account_problem="It has no room."), ExitStatus.NOT_LEFT),
         (job_of(UNKNOWN), None),
         (job_of(HERE, HERE), None),
-        (job_of(HERE, problem="It has stopped."), None),
-        (job_of(HANDED_OVER, paused="The token was refused."), None),
+        (job_of(HERE, account_problem="It has stopped."), None),
+        (job_of(HANDED_OVER, paused_because="The token was refused."), None),
     ],
 )
 def test_a_job_is_left_when_only_the_account_is_needed(job: Job, status: ExitStatus | None) -> None:
@@ -156,9 +143,10 @@ def test_it_is_said_once_that_the_computer_may_be_turned_off() -> None:
 
 
 def test_a_problem_is_said_when_it_comes_and_when_a_command_begins() -> None:
-    before, after = job_of(HANDED_OVER), job_of(replace(HANDED_OVER, direct_only=True), problem="It has stopped.")
+    before = job_of(HANDED_OVER)
+    after = job_of(replace(HANDED_OVER, direct_only=True), account_problem="It has stopped.")
     first, second = (progress_words(state.batches) for state in (before, after))
     line, *_ = said_of(after, after)
     assert line.startswith("It has stopped.") and "--collect-in-account" in line
     assert said_of(before, after, after) == [first, line, second]
-    assert len(said_of(job_of(HERE, problem="It has stopped."))) == 1, "it is the past"
+    assert len(said_of(job_of(HERE, account_problem="It has stopped."))) == 1, "it is the past"

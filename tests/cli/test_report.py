@@ -7,10 +7,11 @@ from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.jobs import lines_of_jobs
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.words.jobs import progress_words
 from cfbatch_gui.words.plans import share_words
+from tests.support.batches import DIRECT, PLANNED, job_of
 
 
 def test_a_list_has_the_columns_that_have_words_for_any_job() -> None:
@@ -31,20 +32,11 @@ class Terminal(io.StringIO):
         return True
 
 
-def batch(number: int, state: BatchState, **more: object) -> Batch:
-    return replace(Batch("j1", number, state, requests=1, texts=1, bytes=10), **more)  # type: ignore[arg-type]
-
-
-def job(*states: BatchState) -> Job:
-    batches = tuple(batch(number, state) for number, state in enumerate(states, start=1))
-    return Job("j1", "n", Kind.RANK, "m", "practice", 0.0, is_sent=True, batches=batches)
-
-
 def test_of_a_batch_its_state_an_unknown_word_of_the_service_and_why_it_waits_are_said() -> None:
     unknown, known, waiting = (
-        progress_words([batch(1, BatchState.QUEUED, service_word="warming up")]),
-        progress_words([batch(1, BatchState.RUNNING, service_word="running")]),
-        progress_words([batch(1, BatchState.PLANNED, error="No network.")]),
+        progress_words([replace(DIRECT, service_word="warming up")]),
+        progress_words([replace(DIRECT, state=BatchState.RUNNING, service_word="running")]),
+        progress_words([replace(PLANNED, error="No network.")]),
     )
     assert "warming up" in unknown and waiting.endswith("No network.")
     assert [text.count(" · ") for text in (unknown, known, waiting)] == [2, 1, 2]
@@ -54,9 +46,9 @@ def test_without_a_terminal_there_is_a_line_for_each_change() -> None:
     err = io.StringIO()
     progress = Progress(Console(io.StringIO(), err))
     progress.show_read("a.csv", 5, 10)
-    states = [job(state) for state in (BatchState.PLANNED, BatchState.QUEUED, BatchState.QUEUED, BatchState.DONE)]
+    states = [job_of(state) for state in (BatchState.PLANNED, BatchState.QUEUED, BatchState.QUEUED, BatchState.DONE)]
     progress.follow(states[0])
-    for each in (*states[1:3], replace(job(BatchState.DONE), id="another"), states[3]):
+    for each in (*states[1:3], replace(job_of(BatchState.DONE), id="another"), states[3]):
         progress.show_job(each)
     progress.end()
     lines = dict.fromkeys(progress_words(each.batches) for each in states)
@@ -68,7 +60,7 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
     progress = Progress(Console(io.StringIO(), err), clock=lambda: 100.0)
     progress.show_read("a.csv", 5, 10)
     progress.show_read("a.csv", 6, 10)
-    progress.follow(working := job(BatchState.DONE, BatchState.QUEUED))
+    progress.follow(working := job_of(BatchState.DONE, BatchState.QUEUED))
     progress.end()
     drawn = err.getvalue().split(f"\r{' ' * (progress.console.width - 1)}\r")
     assert drawn == [
@@ -81,7 +73,7 @@ def test_on_a_terminal_there_is_one_line_that_goes_away() -> None:
 
 @pytest.mark.parametrize(("beside", "bar"), [(10, "[███░░░] "), (9, "")])
 def test_on_a_narrow_terminal_the_words_come_first(monkeypatch: pytest.MonkeyPatch, beside: int, bar: str) -> None:
-    working = job(BatchState.DONE, BatchState.QUEUED)
+    working = job_of(BatchState.DONE, BatchState.QUEUED)
     words, err = progress_words(working.batches), Terminal()
     columns = len(words) + beside
     monkeypatch.setenv("COLUMNS", str(columns))

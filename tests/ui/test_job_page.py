@@ -13,19 +13,16 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import STOPPED_HERE, Batch, BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, Job, JobState
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 from cfbatch_gui.ui.jobs.progress_view import RawAnswerDialog
 from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
 from cfbatch_gui.ui.theme import Theme
-from cfbatch_gui.words.jobs import account_words, can_change_account, can_clear_account
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
-from tests.support.clients import worker
 from tests.support.faulty_service import FaultyService
 from tests.support.sentences import shows
 from tests.ui.connections import choose_path, click, entries, pick, shown, until
@@ -141,66 +138,6 @@ async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) 
     await driver.show(driver.pretend(job, batches))
     texts = [bar.text() for bar in driver.page.progress.bars]
     assert texts == [f"Batches 3–5, 7: {reason}"]
-
-
-NOW = 2_000.0
-WORKER = worker("https://batch.example.workers.dev", connection_id="worker", title="Mine", collects=True)
-DIRECT = replace(WORKER, collects=False)
-
-
-def batch(number: int, where: str) -> Batch:
-    made = Batch(
-        "job", number, BatchState.QUEUED, 10, 100, 900_000, request_id=f"id-{number}", sent_at=1_000.0, changed_at=1_000
-    )
-    handed = replace(made, shard=1, handed_over_at=1_100.0, next_check_at=NOW + 3_600)
-    return {
-        "planned": replace(made, state=BatchState.PLANNED, request_id="", sent_at=0.0),
-        "direct": replace(made, next_check_at=NOW + 12),
-        "service": handed,
-        "account": replace(handed, stored_bytes=9_400_000, next_check_at=NOW - 2),
-        "here": replace(handed, state=BatchState.DONE, changed_at=NOW),
-        "unknown": replace(made, state=BatchState.OUTCOME_UNKNOWN, request_id=""),
-    }[where]
-
-
-def job(*where: str, **changes: object) -> Job:
-    batches = tuple(batch(number, each) for number, each in enumerate(where, 1))
-    made = Job("job", "Texts", Kind.EMBED, "@cf/baai/bge-m3", "worker", 0.0, is_sent=True, sent_at=1_000.0, texts=900)
-    return replace(made, batches=batches, **changes)  # type: ignore[arg-type]  # the names of its fields
-
-
-def test_the_computer_may_close_once_nothing_is_left_to_hand_over() -> None:
-    with_account = (job("service"), job("here", "service"), job("service", "service", "account"))
-    others = (job("service", "direct"), job("service", "planned"), job("service", "unknown"))
-    paused = job("service", "direct", paused_because=STOPPED_HERE)
-    for known in (*with_account, *others, paused):
-        words = account_words(known, WORKER)
-        assert words is not None and words.line and words.may_close is (known in with_account)
-
-
-@pytest.mark.parametrize(
-    ("known", "connection"),
-    [
-        (job("direct"), DIRECT),
-        (job("direct"), PRACTICE),
-        (job("direct"), None),
-        (job("here"), WORKER),
-        (job("direct", account_problem="It has stopped."), WORKER),
-        (job("direct", options=JobOptions(collect_in_account=False)), WORKER),
-    ],
-)
-def test_nothing_is_said_where_the_account_has_nothing_to_do(known: Job, connection: Connection | None) -> None:
-    assert account_words(known, connection) is None
-
-
-def test_what_can_be_done_goes_by_the_job() -> None:
-    at_work, over = job("service"), job("here")
-    assert can_change_account(at_work, WORKER) and can_change_account(at_work, DIRECT)
-    assert not any(can_change_account(*each) for each in ((at_work, PRACTICE), (at_work, None), (over, WORKER)))
-    assert not can_change_account(replace(at_work, taken_over=True), WORKER)
-    assert can_clear_account(over) and not can_clear_account(at_work)
-    assert not can_clear_account(replace(over, account_cleared_at=NOW))
-    assert not can_clear_account(replace(over, taken_over=True))
 
 
 REFUSED = "This model takes no batches."

@@ -121,23 +121,17 @@ def _sizes(encoded: bytearray) -> NDArray[np.uint32]:
     return (quotes[1::2] - quotes[::2] + 1).astype(np.uint32)
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
-    """Of each text, at index number - 1: bytes as JSON, and tokens by both estimates. uint32 (n,)."""
+def read_lengths(database: sqlite3.Connection) -> list[NDArray[np.uint32]]:
+    """Of each text, at index number - 1: bytes as JSON, and tokens by both estimates, the higher one first.
 
-    sizes: NDArray[np.uint32]
-    upper: NDArray[np.uint32]
-    lower: NDArray[np.uint32]
-
-
-def read_lengths(database: sqlite3.Connection) -> Lengths:
-    """The lengths of all texts. Raises DataError when they are not those of the texts."""
+    Raises DataError when they are not those of the texts.
+    """
     (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
     found = database.execute("SELECT first, sizes, upper, lower FROM lengths ORDER BY first").fetchall()
     known = found[-1][0] - 1 + len(found[-1][1]) // _NUMBER.itemsize if found else 0
     if known < last:
         raise DataError(message("job_data_is_damaged"), detail=f"lengths: {known} of {last} texts")
-    return Lengths(*(np.frombuffer(b"".join(row[column] for row in found), _NUMBER) for column in (1, 2, 3)))
+    return [np.frombuffer(b"".join(row[column] for row in found), _NUMBER) for column in (1, 2, 3)]
 
 
 class Loading:

@@ -474,9 +474,7 @@ class ProgressView(QWidget):
             return
         self._shown_needs = shown
         for bar in self.bars:
-            self._attention.removeWidget(bar)
-            bar.hide()
-            bar.deleteLater()
+            self._drop(bar)
         self.bars = [NoticeBar(need.text, need.level) for need in needs]
         for index, (bar, need) in enumerate(zip(self.bars, needs, strict=True)):
             for words, act in need.links:
@@ -521,10 +519,12 @@ class ProgressView(QWidget):
 
     def _remove_cards(self, numbers: set[int]) -> None:
         for number in numbers:
-            card = self.cards.pop(number)
-            self._attention.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+            self._drop(self.cards.pop(number))
+
+    def _drop(self, part: QWidget) -> None:
+        self._attention.removeWidget(part)
+        part.hide()
+        part.deleteLater()
 
     # Updates
 

@@ -102,8 +102,8 @@ class RequestCutter:
 
     def __init__(self, database: sqlite3.Connection, job: Job, metadata: ModelMetadata, taken: Found) -> None:
         self._database, self._job, self._metadata, self._taken = database, job, metadata, taken
-        lengths = read_lengths(database)
-        self._sizes, self._lower, self._upper = lengths.sizes, lengths.lower, lengths.upper.copy()
+        self._sizes, upper, self._lower = read_lengths(database)
+        self._upper = upper.copy()
         self._is_close = np.zeros(len(self._upper), np.bool_)  # whether `upper` was counted closely
         self._repeats = np.fromiter(
             (number for (number,) in database.execute("SELECT item_no FROM repeats ORDER BY item_no")), np.int64
