@@ -97,6 +97,10 @@ async def test_each_menu_names_what_can_be_done_with_its_jobs(stage: Stage) -> N
         (new, ["Rename", "Duplicate", "Tags…", "Delete"]),
     ):
         assert await offered(stage, job.id) == expected
+    menu, button = stage.workspace.menus._job, stage.workspace.job_page.compare_button
+    await stage.person.until(button.isVisible)
+    menu.aboutToShow.emit()
+    assert "Compare with…" in entries(menu) and button.text() not in entries(menu), "it is there once"
     select(stage, "May", "New")
     expected = ["Compare these 2…", "Tag 3 jobs…", "Archive 2 jobs", "Delete 3 jobs"]
     assert await offered(stage, new.id) == expected, "a draft has no results, and stays"

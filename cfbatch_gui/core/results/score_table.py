@@ -174,10 +174,6 @@ class ScoreFigures:
     counts: NDArray[np.int64]
     other_counts: NDArray[np.int64]
 
-    @property
-    def is_partial(self) -> bool:
-        return self.scored < self.contexts
-
 
 def score_figures(folder: JobFolder) -> ScoreFigures:
     """Compute the figures of a ranking job. Blocking: some seconds for a million scores. Raises DataError."""

@@ -43,6 +43,7 @@ _SAME = 5e-5  # a difference that is shown as 0.0000
 _QUERIES_WIDTH = 400
 _LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
 _LEAST_HEIGHT = 190  # pixels of a tab; where the window has fewer, the whole page scrolls
+_LEAST_ABOUT = 240  # pixels; where there are fewer, the buttons stand below the sentence
 _CARD = (20, MEDIUM, 20, MEDIUM)
 _PAGE = (WIDE, MEDIUM, WIDE, MEDIUM)
 
@@ -121,7 +122,7 @@ class ComparisonPage(ResultsPage[Compared]):
         self.tabs.currentChanged.connect(pages.setCurrentIndex)
         self.queries.queries.picked.connect(self._query_picked)
         pages.setMinimumHeight(scaled(_LEAST_HEIGHT))
-        choices = widgets.row(self.others, self.tops, margins=(0, 0, WIDE, 0))
+        choices = widgets.row(self.others, self.tops, WIDE)  # a margin would not be mirrored
         tabs = widgets.row((self.tabs, 1), widgets.column(None, choices, None, widgets.line(), gap=0), gap=0)
         above = widgets.column(self.partial_bar, margins=(WIDE, SMALL, WIDE, 0))
         content = widgets.column(above, tabs, (pages, 1), gap=0)
@@ -431,8 +432,9 @@ class ScoresTab(QWidget):
         folder = page.program.remembered_folder(FolderUse.PICTURES)
         self.pictures = plots.PictureButtons(self.chart, page.notices, page.tasks, folder)
         self._about = widgets.IconLine("", wrap=True)
-        head = widgets.row((self._about, 1), self.pictures, gap=LARGE)
-        head.setAlignment(self._about, Qt.AlignmentFlag.AlignVCenter)
+        self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._about.setMinimumWidth(scaled(_LEAST_ABOUT))
+        head = widgets.boxed(widgets.Flow(self._about, self.pictures, gap=LARGE))
         self.setLayout(widgets.column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
 
     def show_scores(self, compared: Compared, other: int) -> None:

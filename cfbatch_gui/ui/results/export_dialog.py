@@ -35,7 +35,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.results_page import LimitsBar, labelled
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, SMALL, TINY, WIDE
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import said, tr
@@ -165,7 +165,7 @@ class ExportForms(QWidget):
             box.setAccessibleDescription(about)
             parts = [widgets.row(_INDENT, (widgets.Label(about, "small", wrap=True), 1), gap=0)]
             if target.is_workbook:
-                parts.append(widgets.row(_INDENT, self.excel_box, None, gap=0))
+                parts.append(widgets.row(_INDENT, self.excel_box, None, gap=0, margins=(0, TINY, 0, 0)))
             side.addLayout(widgets.column(box, *parts, gap=1))
         side.addStretch(1)
         return side
