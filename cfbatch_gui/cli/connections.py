@@ -18,6 +18,7 @@ from cfbatch_gui.cli.console import (
 )
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work, check_outputs, opened, read_address_book, say_where
+from cfbatch_gui.core import worker_setup
 from cfbatch_gui.core.connections.address_book import ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown
@@ -25,8 +26,7 @@ from cfbatch_gui.core.messages import enumerated, literal
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.worker_setup import account
-from cfbatch_gui.core.worker_setup.worker_setup import COSTS, NotOurs, SecretWouldBeLost, Stopped, WorkerSetup
+from cfbatch_gui.core.worker_setup import COSTS, NotOurs, SecretWouldBeLost, State, Step, Stopped, WorkerSetup
 from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, check_form, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
@@ -316,9 +316,9 @@ def _add_common(parser: Parser) -> None:
 
 async def _set_up(call: Call) -> ExitStatus:
     console = call.console
-    names = account.names_of(call.worker) if call.worker else account.names_of()
+    names = worker_setup.names_of(call.worker) if call.worker else worker_setup.names_of()
     account_id = _account_id(call)
-    calls = account.setting_up_calls(names, account_id)
+    calls = worker_setup.setting_up_calls(names, account_id)
     if not _shown(calls, account_id, said(COSTS), call):
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     own_secret = check_secret(from_variable(call.secret_from)) if call.secret_from else None
@@ -351,9 +351,9 @@ async def _take_down(call: Call) -> ExitStatus:
         raise usage_error("name_connection_is_be_forgotten")
     if not call.worker and not found:
         raise usage_error("name_connection_worker_or_worker_worker")
-    names = account.names_of(call.worker) if call.worker else account.names_at(url)
+    names = worker_setup.names_of(call.worker) if call.worker else worker_setup.names_at(url)
     account_id = _account_id(call)
-    calls = account.removing_calls(names, account_id, keep_bucket=call.keep_answers)
+    calls = worker_setup.removing_calls(names, account_id, keep_bucket=call.keep_answers)
     stays = tr("The connection in this program stays.") if not call.forget else ""
     if not _shown(calls, account_id, stays, call):
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
@@ -382,7 +382,7 @@ def _account_id(call: Call) -> str:
     return clean_account_id(given) if given else ""
 
 
-def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: Call) -> bool:
+def _shown(calls: Sequence[worker_setup.Call], account_id: str, sentence: str, call: Call) -> bool:
     """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
     console = call.console
     lines = []
@@ -396,7 +396,7 @@ def _shown(calls: Sequence[account.Call], account_id: str, sentence: str, call: 
     console.say(*lines)
     permissions = enumerated([*dict.fromkeys(each.permission for each in calls)])
     console.tell("token_needs_permissions_account_dashboard_calls", permissions=said(permissions))
-    console.say(account.token_page(account_id))
+    console.say(worker_setup.token_page(account_id))
     if sentence:
         console.say(sentence)
     return agreed(console, call.yes)
@@ -422,17 +422,17 @@ def _stopped(error: Stopped, console: Console) -> ExitStatus:
     return status_of_error(error.reason)
 
 
-def _printing(calls: Sequence[account.Call], console: Console) -> Callable[[account.Progress], None]:
+def _printing(calls: Sequence[worker_setup.Call], console: Console) -> Callable[[worker_setup.Progress], None]:
     """A line for each call that has ended, or waits, by its number in the list."""
     numbers = {call.step: number for number, call in enumerate(calls, 1)}
-    printed: dict[account.Step, account.State] = {}
+    printed: dict[Step, State] = {}
 
-    def show(progress: account.Progress) -> None:
+    def show(progress: worker_setup.Progress) -> None:
         step, state = progress.call.step, progress.state
-        if state is account.State.RUNNING or (state is not account.State.WAITING and printed.get(step) is state):
+        if state is State.RUNNING or (state is not State.WAITING and printed.get(step) is state):
             return  # what is deleted one after the other has one line
         printed[step] = state
-        note = "" if step is account.Step.DELETE_ANSWER and state is account.State.DONE else said(progress.note)
+        note = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(progress.note)
         console.say(f"{numbers[step]:2}. {said(literal(state.value))} {note}".rstrip())
 
     return show

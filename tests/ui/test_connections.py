@@ -21,11 +21,9 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.workers_ai.probe import Outcome
-from cfbatch_gui.ui.connections.connection_cards import SavedCard
-from cfbatch_gui.ui.connections.connection_fields import url_of
+from cfbatch_gui.ui.connections.connection_cards import SavedCard, url_of
+from cfbatch_gui.ui.connections.connection_dialogs import FindingRow, ServiceCheck, WorkerGuide
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.connections.service_check import FindingRow, ServiceCheck
-from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide
 from cfbatch_gui.words.connections import ACCOUNT_PAGE, TOKEN_PAGE
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET, TOKEN

@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.worker_setup.account import GONE, State
+from cfbatch_gui.core.worker_setup import GONE, State
+from cfbatch_gui.ui.connections.connection_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
-from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, AccountService
 from tests.canary import TOKEN
 from tests.support import faults

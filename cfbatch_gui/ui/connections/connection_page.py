@@ -16,10 +16,8 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, check_secret, read_pasted
 from cfbatch_gui.core.workers_ai.checking import CheckResult, has_failed, has_passed
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.ui.connections.connection_cards import ConnectionCard, SavedCard
-from cfbatch_gui.ui.connections.connection_fields import open_in_browser
-from cfbatch_gui.ui.connections.service_check import ServiceCheck
-from cfbatch_gui.ui.connections.worker_dialogs import WorkerGuide, WorkerRemovalDialog, WorkerSetupDialog
+from cfbatch_gui.ui.connections import connection_dialogs
+from cfbatch_gui.ui.connections.connection_cards import ConnectionCard, SavedCard, open_in_browser
 from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -296,14 +294,14 @@ class ConnectionPage(QWidget):
             await self._was_changed()
 
     def show_guide(self, card: SavedCard) -> None:
-        guide = WorkerGuide(self)
+        guide = connection_dialogs.WorkerGuide(self)
         guide.secret_chosen.connect(card.put_secret)
         guide.set_up_wanted.connect(lambda: self._set_up(card))
         guide.finished.connect(lambda _: card.lines["url"].field.setFocus(Qt.FocusReason.OtherFocusReason))
         guide.open()
 
     def _set_up(self, card: SavedCard) -> None:
-        dialog = WorkerSetupDialog(self, paid_plan=card.typed().paid_plan)
+        dialog = connection_dialogs.WorkerSetupDialog(self, paid_plan=card.typed().paid_plan)
         dialog.connected.connect(lambda connection_id: self._was_set_up(card, connection_id))
         dialog.open()
 
@@ -319,12 +317,12 @@ class ConnectionPage(QWidget):
         self.tasks.start("refresh", self._was_changed())
 
     def take_down(self, card: SavedCard) -> None:
-        dialog = WorkerRemovalDialog(self, card.record)
+        dialog = connection_dialogs.WorkerRemovalDialog(self, card.record)
         dialog.forgotten.connect(lambda: self.tasks.start("refresh", self._was_changed()))
         dialog.open()
 
     def check_service(self, connection_id: str) -> None:
-        dialog = ServiceCheck(self, connection_id)
+        dialog = connection_dialogs.ServiceCheck(self, connection_id)
         dialog.checked.connect(self.changed)
         dialog.open()
 

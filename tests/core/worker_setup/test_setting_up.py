@@ -11,14 +11,17 @@ from keyring.errors import KeyringLocked
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected, ServiceRefused, TokenRefused
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.worker_setup.account import (
+from cfbatch_gui.core.worker_setup import (
+    NotOurs,
     State,
     Step,
+    Stopped,
+    TakenDown,
+    WorkerSetup,
     names_of,
     removing_calls,
     setting_up_calls,
 )
-from cfbatch_gui.core.worker_setup.worker_setup import NotOurs, Stopped, TakenDown, WorkerSetup
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, SCRIPTS, STORAGE, Refused
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN

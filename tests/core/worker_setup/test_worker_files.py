@@ -9,8 +9,7 @@ import pytest
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.resources import resource
-from cfbatch_gui.core.worker_setup.account import Step, names_of, removing_calls, setting_up_calls
-from cfbatch_gui.core.worker_setup.worker_setup import upload, worker_files
+from cfbatch_gui.core.worker_setup import Step, names_of, removing_calls, setting_up_calls, upload, worker_files
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import CORE, SECRET, TOKEN

@@ -1,38 +1,46 @@
-"""The dialogs about the user's own Worker: the guide, and those that put it into their account or take it out."""
+"""The dialogs of connections: the user's own Worker by hand, put into their account or taken out, and the check."""
 
 import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QScrollArea, QWidget
+from shiboken6 import isValid
 
+from cfbatch_gui.core import worker_setup
 from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.errors import NotConnected, TokenRefused, UsageError, UserError
-from cfbatch_gui.core.messages import literal
+from cfbatch_gui.core.messages import literal, quoted
+from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.settings import FolderUse, SavedConnection
-from cfbatch_gui.core.worker_setup import account, worker_setup
-from cfbatch_gui.core.worker_setup.account import Names, State
-from cfbatch_gui.core.worker_setup.worker_setup import WorkerSetup
+from cfbatch_gui.core.worker_setup import Names, State, WorkerSetup
+from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
-from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.connections.connection_fields import LineRow, StepRow, TickRow, has_problem
-from cfbatch_gui.ui.connections.work_dialog import Outcome, WorkDialog
-from cfbatch_gui.ui.theme import MEDIUM
+from cfbatch_gui.ui.connections.connection_cards import LineRow, StepRow, TickRow, has_problem
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
     CheckBox,
     DangerButton,
+    IconLine,
     Item,
     Label,
     PrimaryButton,
     Role,
     Saying,
+    StateLabel,
+    boxed,
+    column,
     row,
 )
 from cfbatch_gui.words import figures
@@ -42,6 +50,98 @@ from cfbatch_gui.words.states import title_words
 
 if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+
+_TASK = "work of a dialog"
+Outcome = tuple[str, str, Role]
+"""What came of it, its icon and the role of its colour."""
+
+
+class WorkDialog(dialogs.Dialog):
+    """`start_button` begins its work, a task of the page's; while that runs the form is hidden and Cancel is Stop."""
+
+    def __init__(self, parent: QWidget, tasks: Tasks, start_button: Button, title: str, *, width: int) -> None:
+        super().__init__(title, parent, (width, 0))
+        self._tasks, self.start_button = tasks, start_button
+        start_button.clicked.connect(self.try_to_start)
+        self.problem = Saying("circle-x", "error", "body")
+        self.outcome, self.afterwards = StateLabel(), Label("", "quiet", wrap=True)
+        self._done = boxed(column(row(self.outcome, None), self.afterwards, gap=SMALL))
+        self._done.hide()
+        self.close_button.clicked.disconnect()
+        self.close_button.clicked.connect(self._close_or_stop)
+        self.finished.connect(lambda _: tasks.cancel(_TASK))
+
+    def show_parts(self, form: Sequence[Item], *parts: Item, beside: Sequence[Item] = ()) -> None:
+        """`form` is there before the work, `parts` always, and `beside` stands in the row of the buttons."""
+        self._form = boxed(column(*form, gap=MEDIUM))
+        content = self._form, self._done, self.problem, *parts, None
+        self.lay_out(self.windowTitle(), *content, buttons=[self.start_button], beside=beside)
+
+    def scroll_to(self, part: QWidget) -> None:
+        for area in self.findChildren(QScrollArea):
+            area.ensureWidgetVisible(part, 0, LARGE)
+
+    # What each dialog does
+
+    def may_start(self) -> bool:
+        return True
+
+    async def work(self) -> tuple[Outcome, str]:
+        """What came of it, and what there is to know besides. Raises UserError."""
+        raise NotImplementedError
+
+    def stopped(self, error: UserError) -> None:
+        """Show why it ended too early."""
+        self.problem.set_line("\n".join(filter(None, (said(error.message), error.detail))))
+        self.scroll_to(self.problem)
+
+    def rested(self) -> None:
+        """The work is over, however it ended."""
+
+    def words_when_stopped(self) -> str:
+        raise NotImplementedError
+
+    # Shared
+
+    def is_working(self) -> bool:
+        return self._tasks.is_running(_TASK)
+
+    def try_to_start(self) -> None:
+        if not (self.is_working() or self.start_button.isHidden()) and self.may_start():
+            self._tasks.start(_TASK, self._run())
+
+    async def _run(self) -> None:
+        self.problem.hide()
+        self._set_working(True)
+        try:
+            outcome, afterwards = await self.work()
+            self.outcome.set_state(*outcome)
+            self.afterwards.setText(afterwards)
+            self.start_button.hide()
+            self._done.show()
+        except UserError as error:
+            self.stopped(error)
+        finally:
+            if isValid(self):  # it may have been closed
+                self.rested()
+                self._set_working(False)
+                self.fit()
+
+    def _set_working(self, working: bool) -> None:
+        is_done = self.start_button.isHidden()
+        self._form.setVisible(not working and not is_done)
+        self.start_button.set_possible(tr("Wait until this is done.") if working else "")
+        self.close_button.setText(tr("Stop") if working else tr("Close") if is_done else tr("Cancel"))
+        if is_done:
+            self.close_button.setDefault(True)
+            self.close_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _close_or_stop(self) -> None:
+        if self.is_working():
+            self._tasks.cancel(_TASK)
+            self.problem.set_line(self.words_when_stopped())
+        else:
+            self.reject()
 
 
 class WorkerGuide(dialogs.Dialog):
@@ -123,7 +223,7 @@ _LOOKS: dict[State | None, tuple[str, Role]] = {
 
 
 class CallRow(StepRow):
-    def __init__(self, call: account.Call) -> None:
+    def __init__(self, call: worker_setup.Call) -> None:
         # The account is the same in all of them, and its id would take half a line.
         short = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
         words = tr("{call} · needs {permission}").format(call=short, permission=call.permission)
@@ -145,7 +245,7 @@ class AccountDialog(WorkDialog):
     ) -> None:
         super().__init__(page.window(), page.tasks, start_button, start_button.text(), width=660)
         self._program = page.program
-        make_token = lambda _: page.open_page(account.token_page(self._account_id()))  # noqa: E731
+        make_token = lambda _: page.open_page(worker_setup.token_page(self._account_id()))  # noqa: E731
         token = replace(token_row(), label=tr("One-time API token"), link=(tr("Make the token"), _TOKENS))
         hint = tr("What belongs to it is called after it.")
         worker = Row("worker", tr("Name of the Worker"), help=hint, check=_names_of)
@@ -156,7 +256,7 @@ class AccountDialog(WorkDialog):
         }
         self.account, self.token, self.worker = (each.field for each in self.lines.values())
         self.account.setText(self._program.address_book.account_id)
-        self.worker.setText(account.names_of().worker)
+        self.worker.setText(worker_setup.names_of().worker)
         self.calls: list[CallRow] = []  # in the order in which they are made
         self._list = Card(inset=True, gap=MEDIUM)
         self._list.setAccessibleName(tr("Calls that are made"))
@@ -172,7 +272,7 @@ class AccountDialog(WorkDialog):
 
     # What each dialog does
 
-    def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
+    def plan(self, names: Names, account_id: str) -> Sequence[worker_setup.Call]:
         raise NotImplementedError
 
     async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
@@ -190,13 +290,13 @@ class AccountDialog(WorkDialog):
             self.calls = [CallRow(call) for call in planned]
             for each in self.calls:
                 self._list.body.addWidget(each)
-        calls = self.plan(account.names_of(), self._account_id())
+        calls = self.plan(worker_setup.names_of(), self._account_id())
         permissions = figures.listed([*dict.fromkeys(each.permission for each in calls)])
         hint = tr("For this one time; it is stored nowhere. It needs {permissions}, which the dashboard calls “Edit”.")
         self.lines["token"].set_help(hint.format(permissions=permissions))
         self._list.setVisible(bool(self.calls))
 
-    def show_progress(self, progress: account.Progress) -> None:
+    def show_progress(self, progress: worker_setup.Progress) -> None:
         for each in self.calls:
             if each.call.step is progress.call.step:
                 each.show_state(progress.state, said(progress.note))
@@ -246,7 +346,7 @@ def reason_of(error: UserError) -> UserError:
 
 
 def _names_of(text: str) -> Names:
-    return account.names_of(text.strip())
+    return worker_setup.names_of(text.strip())
 
 
 class WorkerSetupDialog(AccountDialog):
@@ -274,8 +374,8 @@ class WorkerSetupDialog(AccountDialog):
         self.worker.textChanged.connect(lambda _: self._offer_replacing(False))
         self.show_plan()
 
-    def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
-        return account.setting_up_calls(names, account_id)
+    def plan(self, names: Names, account_id: str) -> Sequence[worker_setup.Call]:
+        return worker_setup.setting_up_calls(names, account_id)
 
     async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
         done = await setup.set_up(
@@ -331,14 +431,14 @@ class WorkerRemovalDialog(AccountDialog):
         start = DangerButton(tr("Remove from my account"), "trash-2")
         super().__init__(page, start, about, keeping, self.forget)
         try:
-            self.worker.setText(account.names_at(record.url).worker)
+            self.worker.setText(worker_setup.names_at(record.url).worker)
         except UsageError:  # a domain of the user's own
             self.worker.clear()
         self.keep_bucket.toggled.connect(self.show_plan)
         self.show_plan()
 
-    def plan(self, names: Names, account_id: str) -> Sequence[account.Call]:
-        return account.removing_calls(names, account_id, keep_bucket=self.keep_bucket.isChecked())
+    def plan(self, names: Names, account_id: str) -> Sequence[worker_setup.Call]:
+        return worker_setup.removing_calls(names, account_id, keep_bucket=self.keep_bucket.isChecked())
 
     async def make_calls(self, setup: WorkerSetup, account_id: str, token: Token, names: Names) -> tuple[str, str]:
         taken = await setup.take_down(
@@ -349,3 +449,143 @@ class WorkerRemovalDialog(AccountDialog):
             await self._program.connections.remove(self._record.id)
             self.forgotten.emit()
         return sentence, " ".join(more)
+
+
+_OUTCOMES: dict[probe.Outcome, tuple[str, Role]] = {
+    probe.Outcome.NOT_HELD: ("circle-x", "error"),
+    probe.Outcome.HELD: ("circle-check", "done"),
+    probe.Outcome.NOT_SEEN: ("circle-dashed", "quiet"),
+}
+
+
+class ServiceCheck(WorkDialog):
+    """`checked` is emitted when a check has come to its end."""
+
+    checked = Signal()
+
+    def __init__(self, page: "ConnectionPage", connection_id: str) -> None:
+        start = PrimaryButton("", "check")
+        super().__init__(page.window(), page.tasks, start, tr("Check the service"), width=700)
+        self._program, self._connection_id = page.program, connection_id
+        self._plan: probe.ProbePlan | None = None
+        self._result: probe.ProbeResult | None = None
+        about = tr(
+            "This program was written from what Cloudflare publishes; nobody who made it has an account. A check"
+            " sends a few texts of its own through “{name}”, none of yours, and says of each of {n} assumptions"
+            " whether it holds."
+        ).format(
+            name=title_words(self._program.address_book.title(connection_id)),
+            n=sum(each.is_visible for each in probe.all_assumptions()),
+        )
+        self.sends, self.price, self.time = IconLine("", "send"), IconLine("", "info"), IconLine("", "clock")
+        self.doing, self.saved = Saying("loader", "accent", "quiet"), Saying("circle-check", "done")
+        self._list = column(gap=MEDIUM, margins=(0, TINY, 0, TINY))
+        save = lambda: page.tasks.start("service report", self._save())  # noqa: E731
+        self.save_button = Button(tr("Save report…"), "save", save)
+        self.save_button.hide()
+        facts = column(self.sends, self.price, self.time, gap=SMALL)
+        self.show_parts(
+            (Label(about, "quiet", wrap=True), facts),
+            self.doing,
+            boxed(self._list),
+            beside=(self.save_button, boxed(column(self.saved))),
+        )
+        self._show_plan()
+
+    def _show_plan(self) -> None:
+        model = self._program.settings.model
+        try:
+            self._plan = self._program.connections.plan_probe(self._connection_id, model)
+        except UserError as error:
+            self.start_button.hide()
+            self.problem.set_line(said(error.message))
+            return
+        batches = figures.plural(len(self._plan.batches), "{n} small batch", "{n} small batches")
+        sends = tr("{batches}, and one request without the queue, to {model}").format(batches=batches, model=model)
+        price, lasts = tr("It costs nothing, and nothing leaves this computer."), tr("It takes a few seconds.")
+        button = tr("Check")
+        if self._connection_id != PRACTICE.id:
+            amount = figures.prices(self._plan.price)
+            price, button = tr("It costs {price}.").format(price=amount), tr("Check for {price}").format(price=amount)
+            lasts = tr("It takes as long as batches wait, usually less than 5 minutes.")
+        for line, words in ((self.sends, sends), (self.price, price), (self.time, lasts)):
+            line.set_line(words)
+        self.start_button.setText(button)
+
+    async def work(self) -> tuple[Outcome, str]:
+        assert self._plan is not None  # noqa: S101 - without one there is no button
+        result = await self._program.connections.probe(self._connection_id, self._plan, show=self._show_step)
+        self._result = result
+        for outcome in _OUTCOMES:
+            for finding in result.findings:
+                if finding.outcome is outcome:
+                    self._list.addWidget(line := FindingRow(finding))
+                    line.show()  # now, so that the dialog knows its height
+        self.save_button.show()
+        self.checked.emit()
+        broken = sum(each.outcome is probe.Outcome.NOT_HELD for each in result.findings)
+        words = figures.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
+        if not broken:
+            words = tr("All that a check can see is as assumed")
+        if not broken and not result.is_whole:
+            words = tr("Not everything could be checked")
+        is_well = result.is_whole and not broken
+        unfinished = [batch.sentence for batch in result.sent if batch.answer is None]
+        sentences = dict.fromkeys(map(said, (probe.counts_sentence(result.findings), *unfinished)))
+        looks: tuple[str, Role] = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
+        return (words, *looks), " ".join(sentences)
+
+    def _show_step(self, sentence: str) -> None:
+        if isValid(self):
+            self.doing.set_line(said(sentence))
+
+    def rested(self) -> None:
+        self.doing.hide()
+        if self._result is None:
+            self._show_plan()  # with references of its own for another check
+
+    def words_when_stopped(self) -> str:
+        return tr("Stopped. What was sent before may be billed.")
+
+    async def _save(self) -> None:
+        result = self._result
+        if result is None:
+            return
+        day = datetime.fromtimestamp(result.started).astimezone()
+        path = await dialogs.save_file(
+            self,
+            tr("Save report"),
+            name=f"cfbatch-check-{day:%Y-%m-%d}.txt",
+            filters=(tr("Text (*.txt)"), tr("JSON (*.json)")),
+            folder=self._program.remembered_folder(FolderUse.REPORTS),
+        )
+        if path is None:
+            return
+        text = probe.json_report(result) if path.suffix.lower() == ".json" else probe.text_report(result)
+        try:
+            await asyncio.to_thread(write_atomically, path, text.encode())
+        except UserError as error:
+            self.saved.hide()
+            self.problem.set_line(said(error.message))
+            return
+        self.problem.hide()
+        words = tr("Saved as {name}. It holds no token, no account ID and no text of yours.")
+        self.saved.set_line(words.format(name=path.name))
+
+
+class FindingRow(StepRow):
+    def __init__(self, finding: probe.Finding) -> None:
+        super().__init__(_quoted(said(finding.assumption.sentence)), said(finding.observation))
+        self.finding = finding
+        titles = {
+            probe.Outcome.NOT_HELD: tr("Not held"),
+            probe.Outcome.HELD: tr("Held"),
+            probe.Outcome.NOT_SEEN: tr("Not seen"),
+        }
+        then = tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
+        is_broken = finding.outcome is probe.Outcome.NOT_HELD
+        self.show_step(*_OUTCOMES[finding.outcome], titles[finding.outcome], then if is_broken else "")
+
+
+def _quoted(text: str) -> str:
+    return re.sub(r"`([^`]*)`", lambda found: said(quoted(found[1])), text)
