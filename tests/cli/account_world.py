@@ -28,11 +28,11 @@ class World:
         with running_worker(urlsplit(self.account.practice.url).netloc) as running:
             yield running.addresses["with-secret"]
 
-    def terminal(self, name: str, *arguments: str, secret: str = SECRET, address: str = "") -> Terminal:
+    def terminal(self, name: str, *arguments: str, secret: str = SECRET) -> Terminal:
         """A data folder with the connection `door`, whose secret is in its environment."""
         terminal = Terminal(self.folder / name)
         added = terminal.run(
-            *("connections", "add", "worker", "--url", address or self.address, "--name", DOOR, "--no-test"),
+            *("connections", "add", "worker", "--url", self.address, "--name", DOOR, "--no-test"),
             *arguments,
             given=secret,
         )

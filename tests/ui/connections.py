@@ -112,12 +112,12 @@ def click(button: QAbstractButton) -> None:
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def drag(widget: QWidget, *way: QPoint, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+def drag(widget: QWidget, *way: QPoint) -> None:
     """Press the mouse, move it from place to place, and let go at the last."""
-    QTest.mousePress(widget, Qt.MouseButton.LeftButton, modifier, way[0])
+    QTest.mousePress(widget, Qt.MouseButton.LeftButton, pos=way[0])
     for place in way[1:]:
         QTest.mouseMove(widget, place)
-    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton, modifier, way[-1])
+    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton, pos=way[-1])
 
 
 def pick(choice: Choice, value: object) -> None:

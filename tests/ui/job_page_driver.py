@@ -1,7 +1,7 @@
 """A real program on the practice service with its job page, as the composition root puts them together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,13 +40,11 @@ TEXTS = """id,text,category
 """
 
 
-def job_actions(
-    program: Program, notices: Notices, window: QWidget, *, show_jobs: Callable[[], object] = list
-) -> JobActions:
+def job_actions(program: Program, notices: Notices, window: QWidget) -> JobActions:
     """What pages can have done with jobs, outside the main window: what would open another page is not done."""
     own = {"program": program, "tasks": Tasks(window, notices.show_error), "notices": notices, "window": window}
     elsewhere = dict.fromkeys(("open_job", "show_changed", "compare", "judge", "export"), print)
-    desk: Any = SimpleNamespace(**own, **elsewhere, show_jobs=show_jobs)
+    desk: Any = SimpleNamespace(**own, **elsewhere, show_jobs=list)
     return JobActions(desk)
 
 

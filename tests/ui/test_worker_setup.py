@@ -28,7 +28,6 @@ class Desk:
 
     def __init__(self, program: Program, page: ConnectionPage, account: AccountService, faulty: FaultyService) -> None:
         self.program, self.page, self.account, self.faulty = program, page, account, faulty
-        self.opened_pages: list[str] = []
 
     def set_up(self) -> WorkerSetupDialog:
         """From a new card by the guide into the dialog."""
@@ -64,19 +63,12 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path, backend: KeyringBackend) -> AsyncIterator[Desk]:
-    account, pages = AccountService(), list[str]()
-
-    def browser(address: str) -> bool:
-        pages.append(address)
-        return True
-
+    account = AccountService()
     async with (
         FaultyService(account) as faulty,
-        opened_page(tmp_path, backend, faulty.url, browser=browser) as page,
+        opened_page(tmp_path, backend, faulty.url, browser=lambda address: True) as page,
     ):
-        desk = Desk(page.program, page, account, faulty)
-        desk.opened_pages = pages
-        yield desk
+        yield Desk(page.program, page, account, faulty)
 
 
 async def test_from_the_guide_to_a_connection(desk: Desk) -> None:

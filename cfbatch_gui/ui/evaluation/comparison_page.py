@@ -225,12 +225,12 @@ class ComparisonPage(ResultsPage[Compared]):
             offers.append((worded("These {n} queries, a row for each text…", n=len(chosen)), False, chosen))
             offers.append((worded("These {n} queries, a row for each query…", n=len(chosen)), True, chosen))
         for words, by_query, only in offers:
-            self.save_button.add(words, partial(self._save, by_query=by_query, only=only))
+            self.save_button.add(words, partial(self._start_saving, by_query, only))
 
-    def _save(self, *, by_query: bool, only: Collection[int] | None) -> None:
-        self.tasks.start("save", self._choose_file(by_query=by_query, only=only))
+    def _start_saving(self, by_query: bool, only: Collection[int] | None) -> None:
+        self.tasks.start("save", self._save(by_query, only))
 
-    async def _choose_file(self, *, by_query: bool, only: Collection[int] | None) -> None:
+    async def _save(self, by_query: bool, only: Collection[int] | None) -> None:
         what = tr("queries") if by_query else tr("texts")
         path = await dialogs.save_file(
             self,

@@ -284,7 +284,8 @@ class RankingView(results_page.ResultsPage[RankingRead]):
 
     def _fill_contexts(self) -> None:
         limits, before = self.limits(), self._item_no
-        shown = self._matching([each for each in self._ranked if keeps(each, limits)])
+        shown, needle = [each for each in self._ranked if keeps(each, limits)], self.find_field.text().casefold()
+        shown = [each for each in shown if needle in each.text.casefold()] or shown
         self.contexts_model.set_rows(shown)
         self._below.setVisible(bool(shown))
         if not shown:
@@ -296,10 +297,6 @@ class RankingView(results_page.ResultsPage[RankingRead]):
         if self.contexts.currentIndex().row() != index:
             self.contexts.selectRow(index)
         self._show_context(index)
-
-    def _matching(self, rows: Sequence[RankedContext]) -> Sequence[RankedContext]:
-        needle = self.find_field.text().casefold()
-        return [each for each in rows if needle in each.text.casefold()] or rows if needle else rows
 
     def _why_none(self) -> str:
         if not self.queries_model.rowCount():

@@ -39,7 +39,7 @@ def service(folder: Path, *, token: str = TOKEN, **more: Any) -> Application:
     return practice_app(folder, token=token, load_model=HashedNgrams, **times | more)
 
 
-def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> Application:
+def worker(behind: Application, *, secret: str = SECRET) -> Application:
     """A Worker with its own URL and secret. Its binding is the service, called with the service's token."""
 
     async def answer(head: Head, body: bytes) -> Answer:
@@ -51,7 +51,7 @@ def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> 
         if not path.startswith("/ai/run/"):
             return refused(404, 7003, "There is nothing at this address.")
         target = f"{PREFIX}/accounts/{ACCOUNT}{path}"
-        inner = Head(head.method, target, (("authorization", f"Bearer {token}"),), head.length)
+        inner = Head(head.method, target, (("authorization", f"Bearer {TOKEN}"),), head.length)
         found = await ask(behind, inner, body)
         envelope = json.loads(found.body)
         if envelope["success"]:

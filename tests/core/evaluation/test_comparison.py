@@ -103,9 +103,9 @@ def test_vectors_order_the_pairs_of_a_ranking_that_they_have(tmp_path: Path) -> 
 Thing = tuple[str, str]  # id, text
 
 
-def keys(things: Sequence[Thing], groups: Sequence[int] | None = None) -> Keys:
+def keys(things: Sequence[Thing]) -> Keys:
     return Keys(
-        np.array(groups or [0] * len(things), dtype=np.int64),
+        np.zeros(len(things), dtype=np.int64),
         np.array([hashed_id(identifier) for identifier, _ in things], dtype=np.int64),
         np.array([hash(text) for _, text in things], dtype=np.int64),
     )
@@ -189,11 +189,11 @@ def test_a_row_for_each_query(compared: Comparison, tmp_path: Path) -> None:
     assert float(rows[0]["rbo_3"]) == pytest.approx(1.0)
 
 
-def of(one: Sequence[float], other: Sequence[float], *, top_k: int = 2, p: float = 0.9) -> list[float]:
+def of(one: Sequence[float], other: Sequence[float], *, p: float = 0.9) -> list[float]:
     """Rank-biased overlap, and the overlaps at depth k and 1."""
     query = np.zeros(len(one), dtype=np.int64)
     first, second = (ranks_of(query, np.array(scores, dtype=np.float64)) for scores in (one, other))
-    found: list[float] = overlaps(query, first, second, 1, top_k=top_k, p=p)[:, 0].tolist()
+    found: list[float] = overlaps(query, first, second, 1, top_k=2, p=p)[:, 0].tolist()
     return found
 
 

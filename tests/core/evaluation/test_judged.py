@@ -14,7 +14,7 @@ from cfbatch_gui.core.evaluation import metrics
 from cfbatch_gui.core.evaluation.joining import Run, join, label_judgements
 from cfbatch_gui.core.evaluation.judged import BookGrades, Evaluation, RunMeasures, evaluate, measure
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind, Role
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.filling import fill
@@ -191,13 +191,10 @@ def collection(folder: Path, *, header: bool = True, ranked: dict[str, list[str]
     return folder
 
 
-def filled(source_folder: Path, path: Path, *, without_labels: bool = False) -> Table:
+def filled(source_folder: Path, path: Path) -> Table:
     """A job of the data set, scored so that each query's candidates keep their order."""
     source = open_source(source_folder)
     mapping = suggest_mapping(source, Kind.RANK, preview(source))
-    if without_labels:
-        roles = tuple(Role.IGNORE if role is Role.LABEL else role for role in mapping.roles)
-        mapping = replace(mapping, roles=roles)
     table = Table(path)
     fill(table.folder, source, mapping)
     with table.folder.open() as database:
@@ -235,10 +232,8 @@ def test_a_document_outside_of_one_run_is_found_in_the_other(tmp_path: Path) -> 
 RED, GREEN = Subject("", "red"), Subject("", "green")
 
 
-def judged(
-    query: Subject, document: Subject, grade: int | None, source: Source = Source.PERSON, time: float = 1.0
-) -> Judgement:
-    return Judgement(query, document, grade, "judge", source, time)
+def judged(query: Subject, document: Subject, grade: int | None, source: Source = Source.PERSON) -> Judgement:
+    return Judgement(query, document, grade, "judge", source, 1.0)
 
 
 def ndcg(run: Run, book: Book) -> list[float]:

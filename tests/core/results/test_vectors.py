@@ -100,8 +100,8 @@ def test_health_finds_what_is_wrong(tmp_path: Path) -> None:
     assert checks.norm_min == 0
 
 
-def near_copies(count: int, dimension: int, groups: int, noise: float, seed: int = 5) -> NDArray[np.float32]:
-    draw = np.random.default_rng(seed)
+def near_copies(count: int, dimension: int, groups: int, noise: float) -> NDArray[np.float32]:
+    draw = np.random.default_rng(5)
     vectors = unit_vectors(groups, dimension)[draw.integers(groups, size=count)]
     vectors = vectors + noise * draw.standard_normal((count, dimension)).astype(np.float32) / np.sqrt(dimension)
     unit: NDArray[np.float32] = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)

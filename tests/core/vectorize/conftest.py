@@ -101,9 +101,9 @@ class Bench:
         table.embed(texts, all_vectors, kept=[*zip(*columns.values(), strict=True)] if columns else ())
         return table.folder
 
-    async def index(self, name: str = "products", dimensions: int = 32, metric: Metric = Metric.COSINE) -> None:
+    async def index(self, name: str = "products", dimensions: int = 32) -> None:
         """Create an index."""
-        await self.calls.create(name, dimensions, metric)
+        await self.calls.create(name, dimensions, Metric.COSINE)
 
     async def ready(self, vectors: npt.NDArray[np.float32], **job: Any) -> None:
         """A job and an index for it."""
