@@ -23,7 +23,7 @@ def serving(tmp_path: Path, terminal: Terminal, *faults: Fault) -> Iterator[Thre
 def test_nothing_is_sent_before_the_price_was_agreed_to(terminal: Terminal, tmp_path: Path) -> None:
     with serving(tmp_path, terminal) as server:
         asked = terminal.run("connections", "probe", "cloudflare")
-        assert asked.status == 2 and "less than $0.00001" in asked.err
+        assert (asked.status, asked.codes) == (2, {"nothing_was_sent_agree_yes"}) and "$0.001" in asked.err
         assert "--yes" in asked.complaint and not server.accepted()
         wrong = terminal.run("connections", "probe", "cloudflare", "--yes", "--report", tmp_path / "no" / "r.txt")
         assert wrong.status == 2 and not server.accepted()
