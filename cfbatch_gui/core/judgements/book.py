@@ -233,8 +233,9 @@ class Shelf:
         if self.size() == self._backed_up:
             return
         with self.opened() as database:
-            content, self._backed_up = database.serialize(), database.total_changes
+            content, size = database.serialize(), database.total_changes
         write_own_file(self._path.with_suffix(BACKUP_SUFFIX), content)
+        self._backed_up = size
 
     def close(self) -> None:
         try:
