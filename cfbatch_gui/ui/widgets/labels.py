@@ -101,7 +101,7 @@ class ElidedLabel(Label):
 
     def _elide(self) -> None:
         line = figures.one_line(self._whole)
-        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, max(self.width(), 24))
+        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, max(self.contentsRect().width(), 24))
         super().setText(shown)
         self.setToolTip(display.plain_tip(self._whole) if shown != self._whole else "")
 
