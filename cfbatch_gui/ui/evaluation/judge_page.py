@@ -74,7 +74,7 @@ class _GradeCard(widgets.Clickable):
         margins = (LARGE, MEDIUM, SMALL, MEDIUM)
         self.setLayout(column(row(key_cap(str(grade.value)), None), TINY, name, meaning, None, gap=2, margins=margins))
         self.setMinimumWidth(min(name.sizeHint().width(), scaled(_WIDEST_NAME)) + LARGE + SMALL + 2)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def set_chosen(self, chosen: bool) -> None:
         widgets.restyle(self, "selected", "true" if chosen else "false")
