@@ -236,7 +236,7 @@ class LabelGrid(QWidget):
                 role = self._roles[index] if index < len(self._roles) else "body"
                 is_elided = index == self._elided
                 cell = ElidedLabel(text, role) if is_elided else Label(text, role, wrap=index == self._wrapped)
-                if index == self._wrapped:
+                if index == self._wrapped and text:
                     cell.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
                     cell.setAccessibleDescription(line[0])
                 self._cells.append(cell)
