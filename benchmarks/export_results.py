@@ -74,7 +74,7 @@ def _vectors(figures: Figures, path: Path) -> None:
         lambda: _plain_array(folder, _loaded(folder), path / "plain.npy"),
         lambda: _plain_array(folder, vectors, path / "plain.npy"),
     )
-    figures.versus(f"{title}, NPY", ours, "numpy.save of numpy.load, ids by one SELECT", plain, limit=5.0)
+    figures.versus(f"{title}, NPY", ours, "numpy.save of numpy.load, ids by one SELECT", plain, limit=2.0)
     figures.versus(f"{title}, NPY", ours, "numpy.save of what is in memory, ids by one SELECT", in_memory)
     ours, plain = best_of(
         TURNS,

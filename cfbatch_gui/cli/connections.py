@@ -319,10 +319,10 @@ async def _set_up(call: Call) -> ExitStatus:
     names = worker_setup.names_of(call.worker) if call.worker else worker_setup.names_of()
     account_id = _account_id(call)
     calls = worker_setup.setting_up_calls(names, account_id)
-    if not _shown(calls, account_id, said(COSTS), call):
-        return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     own_secret = check_secret(from_variable(call.secret_from)) if call.secret_from else None
-    token = _token(call)
+    token = _agreed_token(calls, account_id, said(COSTS), call)
+    if token is None:
+        return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     async with opened(call) as work:
         done = await _worker_setup(work.program).set_up(
             *(account_id, token, names),
@@ -355,9 +355,9 @@ async def _take_down(call: Call) -> ExitStatus:
     account_id = _account_id(call)
     calls = worker_setup.removing_calls(names, account_id, keep_bucket=call.keep_answers)
     stays = tr("The connection in this program stays.") if not call.forget else ""
-    if not _shown(calls, account_id, stays, call):
+    token = _agreed_token(calls, account_id, stays, call)
+    if token is None:
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
-    token = _token(call)
     async with opened(call) as work:
         taken = await _worker_setup(work.program).take_down(
             *(account_id, token, names), keep_bucket=call.keep_answers, show=_printing(calls, console)
@@ -382,8 +382,11 @@ def _account_id(call: Call) -> str:
     return clean_account_id(given) if given else ""
 
 
-def _shown(calls: Sequence[worker_setup.Call], account_id: str, sentence: str, call: Call) -> bool:
-    """Print the calls, and a sentence about them; whether the user agrees. The account's id may be ""."""
+def _agreed_token(calls: Sequence[worker_setup.Call], account_id: str, sentence: str, call: Call) -> Token | None:
+    """Print the calls, and a sentence about them; the token, out of whatever is pasted, if the user agrees.
+
+    The account's id may be "".
+    """
     console = call.console
     lines = []
     for at, each in enumerate(calls, 1):
@@ -391,7 +394,7 @@ def _shown(calls: Sequence[worker_setup.Call], account_id: str, sentence: str, c
         lines += [f"{at:2}. {said(each.sentence)}", f"    {each.words}  {needs}"]
     if call.dry_run:
         call.answer({"calls": calls}, lines)
-        return False
+        return None
     console.tell("these_calls_are_made_cloudflare_order")
     console.say(*lines)
     permissions = enumerated([*dict.fromkeys(each.permission for each in calls)])
@@ -399,11 +402,8 @@ def _shown(calls: Sequence[worker_setup.Call], account_id: str, sentence: str, c
     console.say(worker_setup.token_page(account_id))
     if sentence:
         console.say(sentence)
-    return agreed(console, call.yes)
-
-
-def _token(call: Call) -> Token:
-    """Out of whatever was pasted."""
+    if not agreed(console, call.yes):
+        return None
     given = read_secret(tr("One-time API token: "), call.token_from)
     pasted = read_pasted(given)
     if pasted.problem:

@@ -56,12 +56,13 @@ async def run(call: Call) -> None:
     (job,) = found_jobs(call, call.job)
     folder = JobFolder(call.paths.job(job.id))
     groups = await asyncio.to_thread(_groups, job, folder, call)
+    if not call.json:  # first: judgements that are damaged keep nothing else from being shown
+        console.print_result(_lines(job, folder, call))
     quality = await asyncio.to_thread(_quality, job, folder, call)
     if call.json:
         more = {"quality": json_of_quality(*quality) if quality else None}
         console.print_json(facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
         return
-    console.print_result(_lines(job, folder, call))
     if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
     for _, _, lines in groups:

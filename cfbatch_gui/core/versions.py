@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Mapping
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed, places
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
@@ -286,8 +287,13 @@ _MOST_MAPPINGS = 50  # jobs that are looked at for one with files of the same co
 def last_mapping(
     jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], columns: Iterable[tuple[str, ...]]
 ) -> Mapping | None:
-    """What the columns of one file or two were for in the newest job with just these columns. For a thread."""
+    """What the columns of one file or two were for in the newest job with just these columns. For a thread.
+
+    None for columns without names of their own: files of all kinds have a first and a second one.
+    """
     wanted = list(map(list, columns))
+    if any(each == list(complete_names((), len(each))) for each in wanted):
+        return None
     for folder in islice((folder_of(each.id) for each in jobs if each.source_name), _MOST_MAPPINGS):
         with suppress(DataError):
             found = list(filter(None, map(folder.fact, ("columns", "second_columns"))))

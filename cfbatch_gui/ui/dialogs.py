@@ -64,8 +64,8 @@ class Dialog(QDialog):
         if buttons:
             self.close_button.setText(tr("Cancel"))
         above = [Label(heading, "part", wrap=True), *([Label(about, "quiet", wrap=True)] if about else [])]
-        self._content = boxed(column(*above, *content, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, MEDIUM)))
-        foot = row(*beside, None, self.close_button, *buttons, margins=(WIDE, 0, WIDE, LARGE))
+        self._content = boxed(column(*above, *content, gap=MEDIUM, margins=(WIDE, WIDE - 4, WIDE, 0)))
+        foot = row(*beside, None, self.close_button, *buttons, margins=(WIDE, MEDIUM, WIDE, LARGE))
         self._foot = boxed(foot)
         self.setLayout(column((Roomy(self._content), 1), self._foot, gap=0))
         if not buttons:

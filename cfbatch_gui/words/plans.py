@@ -70,7 +70,7 @@ def free_words(found: Plan, spent: Spent, now: float) -> str:
 
 
 def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterator[tuple[str, str]]:
-    """Labels and values; `now` is in seconds since 1970."""
+    """Labels and values, none of what is sent where nothing is; `now` is in seconds since 1970."""
     low, high, learned = found.price_low, found.price_high, found.learned_from
     yield tr("Rows"), number(rows)
     if job.kind is Kind.RANK:
@@ -78,6 +78,8 @@ def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterato
     yield tr("Texts"), number(found.texts)
     if found.reused:
         yield tr("Taken"), plural(found.reused, "{n} text, from earlier jobs", "{n} texts, from earlier jobs")
+    if not found.batches:
+        return
     requests = number(found.requests)
     if job.options.at_once:
         yield tr("Requests"), worded("{requests}, at once", requests=requests)

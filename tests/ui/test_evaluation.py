@@ -257,6 +257,12 @@ async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) ->
     assert shown.view.judged.figure.text() == "50%"
     assert shown.view.judged.beside.text() and shown.view.judge_link.isVisible()
     assert book.name in shown.view.foot.text() and "100%" in shown.view.foot.text()  # they agree
+    other = shown.program.judgements.book_or_new("Another")
+    shown.view.show_job(shown.program.ledger.job(job_id))
+    await until(lambda: not shown.view.tasks.running())
+    await shown.program.keep_settings(judgement_book=other.name)
+    shown.view.show_job(shown.program.ledger.job(job_id))
+    await until(shown.view.is_empty)
 
 
 async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(shown: Shown) -> None:

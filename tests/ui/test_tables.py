@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme as look
+from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -154,6 +155,14 @@ def test_columns_are_remembered(qtbot: Any) -> None:
     qtbot.addWidget(wider)
     wider.show_rows(Rows((TIED, *COLUMNS), HITS))
     assert [wider.horizontalHeader().logicalIndex(at) for at in range(4)] == [0, 2, 1, 3], "the new one keeps its place"
+
+
+@pytest.mark.parametrize("kept", ["[]", "[[]]", '[["Name", Infinity, true]]', '[["Name", 99999999999, true]]', "5"])
+def test_a_layout_changed_by_hand_opens_all_the_same(qtbot: Any, kept: str) -> None:
+    memory.open({"table/by-hand": f'{{"columns": {kept}}}'})
+    view = TableView("by-hand", "By hand", Rows([Column("Name", str), Column("Size", str)], ["a"]))
+    qtbot.addWidget(view)
+    assert not view.isColumnHidden(0)
 
 
 def test_the_last_column_cannot_be_hidden(view: TableView) -> None:

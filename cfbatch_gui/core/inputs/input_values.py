@@ -150,7 +150,8 @@ class Source:
     """A file as it was recognised.
 
     `columns` are unique, in file order; the table goes from `first_line` (from 1) to before byte `end` (0: the file's
-    end). Unless `is_encoding_sure`, reading may raise EncodingUnknown.
+    end). From `marked` columns our own apostrophes are removed. Unless `is_encoding_sure`, reading may raise
+    EncodingUnknown.
     """
 
     path: Path
@@ -168,6 +169,7 @@ class Source:
     quoting: Quoting = Quoting.DOUBLED
     habits: RowHabits = RowHabits()
     shape: Shape = Shape.PLAIN
+    marked: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     is_encoding_sure: bool = True
     is_encoding_guessed: bool = False

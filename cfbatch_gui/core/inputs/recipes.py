@@ -58,7 +58,10 @@ def recipes_in(settings: Settings) -> tuple[Recipe, ...]:
     found = []
     for each in settings.recipes:
         with suppress(msgspec.ValidationError):
-            found.append(msgspec.convert(each, Recipe))
+            recipe = msgspec.convert(each, Recipe)
+            roles = len(recipe.mapping.roles), len(recipe.mapping.second_roles)
+            if roles == (len(recipe.columns), len(recipe.second_columns)):
+                found.append(recipe)
     return tuple(sorted(found, key=lambda recipe: recipe.name.casefold()))
 
 

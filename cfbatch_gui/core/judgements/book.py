@@ -186,7 +186,7 @@ class Shelf:
 
     def names(self) -> tuple[str, ...]:
         """The names of all books, sorted. Raises DataError."""
-        if not self._path.exists():
+        if self._is_empty():
             return ()
         with self.opened() as database:
             return tuple(sorted((name for (name,) in database.execute("SELECT name FROM books")), key=str.casefold))
@@ -201,7 +201,7 @@ class Shelf:
 
     def find(self, name: str = "") -> Book | None:
         """The book with this name, None if there is none. Raises DataError."""
-        if not self._path.exists():
+        if self._is_empty():
             return None
         with self.opened() as database:
             statement = "SELECT book, name, scale FROM books WHERE key = ?"
@@ -233,8 +233,9 @@ class Shelf:
         if self.size() == self._backed_up:
             return
         with self.opened() as database:
-            content, self._backed_up = database.serialize(), database.total_changes
+            content, size = database.serialize(), database.total_changes
         write_own_file(self._path.with_suffix(BACKUP_SUFFIX), content)
+        self._backed_up = size
 
     def close(self) -> None:
         try:
@@ -249,10 +250,14 @@ class Shelf:
     def _whole(self, name: str) -> str:
         return " ".join((name or self.used_name()).split())
 
+    def _is_empty(self) -> bool:
+        """Also where a full disk or a kill left a file without tables, which whoever only reads cannot make."""
+        return not self._path.exists() or not self._path.stat().st_size
+
     def _open(self) -> sqlite3.Connection:
         database = connect_durably(self._path, read_only=self._read_only)
         try:
-            if not self._path.stat().st_size and not self._read_only:
+            if self._is_empty() and not self._read_only:
                 database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
             _check(database)
         except BaseException:

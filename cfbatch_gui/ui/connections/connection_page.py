@@ -213,7 +213,8 @@ class ConnectionPage(QWidget):
             try:
                 await work(card)
             finally:
-                card.set_working("")
+                if card in (self.cloudflare, *self.cards):  # one that was removed is deleted by now
+                    card.set_working("")
 
         self.tasks.start("account" if card is self.cloudflare else f"card {id(card)}", do())
 

@@ -329,7 +329,8 @@ class AnswerTab(QWidget):
         band = widgets.Sentence(tr("the band is where the mean may lie"), "small")
         title = widgets.boxed(widgets.Flow(self._chart_title, None, band))
         self._better, self._worse = widgets.Label("", "accent"), widgets.Label("", "attention")
-        below = widgets.row(self._better, None, self._worse)
+        below = widgets.boxed(widgets.row(self._better, None, self._worse))
+        below.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # as the chart, which is not mirrored
         self._chart_card = widgets.Card(title, self.chart, below, gap=TINY, margins=_CARD)
         above = widgets.column(self.warning, answer, self._chart_card, gap=MEDIUM, margins=_PAGE)
         return widgets.boxed(widgets.column(above, (self.table, 1), gap=0))

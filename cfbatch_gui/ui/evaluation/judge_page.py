@@ -70,11 +70,11 @@ class _GradeCard(widgets.Clickable):
         words, explained = said(grade.name), said(grade.meaning)
         self.setAccessibleName(words)
         self.setAccessibleDescription(explained)
-        name, meaning = widgets.ElidedLabel(words, "strong"), widgets.ElidedLabel(explained, "small")
+        name, meaning = widgets.ElidedLabel(words, "strong"), widgets.Label(explained, "small", wrap=True)
         margins = (LARGE, MEDIUM, SMALL, MEDIUM)
-        self.setLayout(column(row(key_cap(str(grade.value)), None), TINY, name, meaning, gap=2, margins=margins))
+        self.setLayout(column(row(key_cap(str(grade.value)), None), TINY, name, meaning, None, gap=2, margins=margins))
         self.setMinimumWidth(min(name.sizeHint().width(), scaled(_WIDEST_NAME)) + LARGE + SMALL + 2)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def set_chosen(self, chosen: bool) -> None:
         widgets.restyle(self, "selected", "true" if chosen else "false")

@@ -1,6 +1,6 @@
 """The details of a job as lines of text."""
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -8,7 +8,7 @@ from cfbatch_gui.core.jobs.plan.spending import Planned
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.theme import LARGE, SMALL
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, Label, boxed, column, form, row, scrolled
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, Card, LabelGrid, boxed, column, row, scrolled
 from cfbatch_gui.words.jobs import facts
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import connection_of, words_of_batch
@@ -22,10 +22,10 @@ class DetailsView(QWidget):
         self._program = program
         self._job: Job | None = None
         self._lines: tuple[Line, ...] = ()
-        self._form = form(gap=LARGE)
+        self._grid = LabelGrid("quiet", "body", stretches=(0, 1), gap=LARGE, wrapped=1)
         self.copy_button = Button(tr("Copy"), "copy", self.copy)
         self.folder_button = Button(tr("Show folder"), "folder-open", self.show_folder)
-        about = Card(self._form, SMALL, row(self.copy_button, self.folder_button, None))
+        about = Card(self._grid, SMALL, row(self.copy_button, self.folder_button, None))
         self.setLayout(column(scrolled(boxed(column(about, None, margins=PAGE_MARGINS))), gap=0))
 
     def show_job(self, job: Job, planned: Planned) -> None:
@@ -57,10 +57,4 @@ class DetailsView(QWidget):
         if lines == self._lines:
             return  # a selection stays
         self._lines = lines
-        while self._form.rowCount():
-            self._form.removeRow(0)
-        for name, words in lines:
-            value = Label(words, "body", wrap=True)
-            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            value.setAccessibleDescription(name)
-            self._form.addRow(Label(name, "quiet"), value)
+        self._grid.show_lines(lines)

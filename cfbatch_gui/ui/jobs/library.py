@@ -243,8 +243,11 @@ class LibraryDelegate(QStyledItemDelegate):
         painter.setFont(small)
         painter.setPen(theme.colour("quiet"))
         line, below = box.adjusted(10, 0, -10, -6), Qt.AlignmentFlag.AlignBottom
-        painter.drawText(line, below | Qt.AlignmentFlag.AlignLeft, self._rows.title(entry.group).upper())
-        painter.drawText(line, below | Qt.AlignmentFlag.AlignRight, figures.number(entry.count))
+        count, measures = figures.number(entry.count), painter.fontMetrics()
+        room = line.width() - measures.horizontalAdvance(count) - _SIDE
+        title = measures.elidedText(self._rows.title(entry.group).upper(), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(line, below | Qt.AlignmentFlag.AlignLeft, title)
+        painter.drawText(line, below | Qt.AlignmentFlag.AlignRight, count)
 
     def _paint_job(self, painter: QPainter, box: QRect, option: QStyleOptionViewItem, job: Job) -> None:
         state = option.state
@@ -260,7 +263,8 @@ class LibraryDelegate(QStyledItemDelegate):
             painter.setPen(theme.colour("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
-        spot = QStyle.visualRect(option.direction, box, QRect(box.left() + 11, box.top() + 4, 17, 17))
+        top = box.top() + 4 + _more(QFontMetrics(option.font)) // 2
+        spot = QStyle.visualRect(option.direction, box, QRect(box.left() + 11, top, 17, 17))
         icons.paint_icon(painter, spot, kind_icon(job.kind), "quiet")
         words = QStyle.visualRect(option.direction, box, box.adjusted(_TEXT, 0, -10, 0))
         self._paint_words(painter, words, option.font, job)

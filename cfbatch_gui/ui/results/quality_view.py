@@ -140,7 +140,8 @@ class QualityView(ResultsPage[Quality | None]):
         self.lay_out(boxed(column(top, (self.table, 1), gap=0)), column(self.partial_bar))
 
     def version(self, job: Job) -> Version:
-        return (*super().version(job), self.program.judgements.size())
+        judgements = self.program.judgements
+        return (*super().version(job), judgements.used_name(), judgements.size())
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         job = self.shown

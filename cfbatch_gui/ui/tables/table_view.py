@@ -354,7 +354,7 @@ class TableView(QTableView):
             if (by := kept.get("sort")) in names:
                 order = Qt.SortOrder.DescendingOrder if kept["descending"] else Qt.SortOrder.AscendingOrder
                 header.setSortIndicator(names.index(by), order)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
             return  # changed by hand: the columns stay as they are declared
 
     def _names(self) -> list[str]:

@@ -169,7 +169,8 @@ class Flow(QLayout):
         for line in lines:
             left, height = rect.left(), _height(line)
             for item, width in line:
-                own = min(height, _height_of(item, width))
+                fills = item.expandingDirections() & Qt.Orientation.Vertical
+                own = height if fills else min(height, _height_of(item, width))
                 above = 0 if item.alignment() & Qt.AlignmentFlag.AlignTop else (height - own) // 2
                 box = QRect(left, top + above, width, own)
                 item.setGeometry(QStyle.visualRect(owner.layoutDirection(), rect, box))

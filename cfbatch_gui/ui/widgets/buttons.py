@@ -14,13 +14,15 @@ from PySide6.QtWidgets import (
     QPushButton,
     QStyle,
     QStyleOptionButton,
+    QStyleOptionComboBox,
+    QStylePainter,
     QWidget,
 )
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import icon, paint_icon
 from cfbatch_gui.ui.icons import icon as make_icon
-from cfbatch_gui.ui.theme import RADIUS_CONTROL
+from cfbatch_gui.ui.theme import RADIUS_CONTROL, SMALL
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 
 
@@ -263,5 +265,14 @@ class Choice(QComboBox):
         event.ignore()  # a page that scrolls under the mouse must not change a choice
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
+        """As Qt does, but a text that is too long ends with "…"."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        room -= 0 if option.currentIcon.isNull() else self.iconSize().width() + SMALL
+        option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
         paint_chevron(self)

@@ -101,7 +101,7 @@ class ElidedLabel(Label):
 
     def _elide(self) -> None:
         line = figures.one_line(self._whole)
-        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, max(self.width(), 24))
+        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, max(self.contentsRect().width(), 24))
         super().setText(shown)
         self.setToolTip(display.plain_tip(self._whole) if shown != self._whole else "")
 
@@ -198,8 +198,8 @@ class Saying(IconLine):
 
 class LabelGrid(QWidget):
     """A small table. `roles` are those of its columns, `stretches` how these share the room that is left; texts of the
-    column `elided` are cut, those of `wrapped` and with `least`, the least pixels of the columns after the first, the
-    titles are wrapped.
+    column `elided` are cut, those of `wrapped` are wrapped and can be selected; with `least`, the least pixels of the
+    columns after the first, the titles are wrapped.
     """
 
     def __init__(
@@ -236,6 +236,9 @@ class LabelGrid(QWidget):
                 role = self._roles[index] if index < len(self._roles) else "body"
                 is_elided = index == self._elided
                 cell = ElidedLabel(text, role) if is_elided else Label(text, role, wrap=index == self._wrapped)
+                if index == self._wrapped and text:
+                    cell.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+                    cell.setAccessibleDescription(line[0])
                 self._cells.append(cell)
                 self._put(number, index, cell, right)
 

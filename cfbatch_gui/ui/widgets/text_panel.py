@@ -134,6 +134,7 @@ class PlainText(QPlainTextEdit):
         super().__init__()
         self.setAccessibleName(name)
         self.setReadOnly(True)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # else it begins scrolled by some pixels
         self.setTabChangesFocus(True)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard

@@ -151,6 +151,9 @@ def ods(*rows: str) -> bytes:
 
 NOTE = "<office:annotation><text:p>a<text:tab/>note</text:p></office:annotation>"
 SHAPE = "<draw:custom-shape><text:p>on a shape</text:p></draw:custom-shape>"
+GROUP = f"<draw:g><draw:g>{SHAPE}</draw:g>{SHAPE}</draw:g>"
+CONTROL = '<draw:control draw:control="one"/>'  # has no end, unless it has a description
+DESCRIBED = '<draw:control draw:control="two"><text:p>described</text:p></draw:control>'
 TYPED = (
     '<table:table-cell office:value-type="{kind}" office:{attribute}="{value}"><text:p>{shown}</text:p>'
     "</table:table-cell>"
@@ -169,8 +172,11 @@ CELLS = [
     (STRING.format(more="", inside="\n  <text:p>own</text:p>\n  <text:p>two</text:p>\n"), "own\ntwo"),
     ("<table:table-cell><text:p>no type</text:p></table:table-cell>", "no type"),
     (f"<table:table-cell>{SHAPE}</table:table-cell>", ""),
+    (STRING.format(more="", inside=f"<text:p>own</text:p>{GROUP}{CONTROL}"), "own"),
+    (STRING.format(more="", inside=f"<text:p>after</text:p>{DESCRIBED}"), "after"),
     (STRING.format(more=' office:string-value="kept"', inside=""), "kept"),
     (STRING.format(more=' calcext:value-type="error"', inside="<text:p>#N/A</text:p>"), ""),
+    ('<table:table-cell office:value-type="string" calcext:value-type="error"/>', ""),
     (TYPED.format(kind="float", attribute="value", value="7", shown="007"), "007"),
     (TYPED.format(kind="float", attribute="value", value="0.5", shown="0,50"), "0.5"),
     (TYPED.format(kind="currency", attribute="value", value="9", shown="9,00 €"), "9"),

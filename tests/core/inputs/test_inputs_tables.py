@@ -14,6 +14,7 @@ from benchmarks.messy_csv.judging import best_verdict
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Quoting, ReadOptions
 from cfbatch_gui.core.inputs.recognise.headers import has_header
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.messages import message, quoted
 from cfbatch_gui.words.inputs import how_read
 from tests.core.inputs.files import opened, read
@@ -61,6 +62,22 @@ def test_a_backslash_in_other_files_is_a_letter(tmp_path: Path, data: str) -> No
     rows, source = read(tmp_path / "a.csv", data, ReadOptions(has_header=False))
     assert [row.cells for row in rows] == [tuple(cells) for cells in csv.reader(io.StringIO(data))]
     assert source.quoting is Quoting.DOUBLED
+
+
+def test_our_own_apostrophes_are_taken_away_again_only_with_the_manifest(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("query,text,note\n'=why,'-because,'=kept\nwho,''=me,x\n", encoding="utf-8-sig")
+    as_it_stands = [("'=why", "'-because", "'=kept"), ("who", "''=me", "x")]
+    assert [row.cells for row in read_rows(open_source(path))] == as_it_stands
+    manifest = tmp_path / "scores.csv.manifest.json"
+    export = {"formulas_made_harmless": {"mark": "'", "cells": 3, "columns": ["query", "text"]}}
+    manifest.write_text(json.dumps({"program": "CF Batch 1.0", "export": export}))
+    source = open_source(path)
+    assert [row.cells for row in read_rows(source)] == [("=why", "-because", "'=kept"), ("who", "'=me", "x")]
+    assert "apostrophes" in source.notices[0]
+    for other in ("{}", "[]", "not json", json.dumps({"program": "Other 1", "export": export})):
+        manifest.write_text(other)
+        assert [row.cells for row in read_rows(open_source(path))] == as_it_stands
 
 
 def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None:

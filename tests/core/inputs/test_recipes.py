@@ -27,8 +27,9 @@ def test_what_is_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
     assert recipe_named(settings, " products ").mapping == JOINED
     with refuses(UsageError, "there_is_no_recipe_name_there", name="Goods", known="“Other”, “PRODUCTS”"):
         recipe_named(settings, "Goods")
-    with refuses(UsageError, "there_is_no_recipe_name_none", name="Goods"):
-        recipe_named(Settings(recipes=({"name": 3},)), "Goods")  # spoilt by hand
+    for changed in ({"name": 3}, {"columns": COLUMNS[:2]}):  # by hand
+        with refuses(UsageError, "there_is_no_recipe_name_none", name="Products"):
+            recipe_named(Settings(recipes=({**settings.recipes[0], **changed},)), "Products")
 
 
 def test_a_recipe_for_two_files_asks_for_the_second(tmp_path: Path) -> None:

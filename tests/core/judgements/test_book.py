@@ -61,6 +61,14 @@ def test_what_was_added_is_there_when_it_is_opened_again(path: Path) -> None:
     assert (tally.pairs, tally.untold, tally.judges, tally.queries, tally.records) == (2, 1, 2, 2, 3)
 
 
+def test_a_file_that_was_left_empty_is_no_book_to_who_only_reads(path: Path) -> None:
+    path.touch()
+    with closing(Shelf(path, read_only=True)) as shelf:
+        assert shelf.names() == () and shelf.find() is None
+    with closing(Shelf(path)) as shelf:
+        assert shelf.find() is None and shelf.book_or_new().name == shelf.used_name()
+
+
 def test_a_text_is_one_whatever_its_id_and_two_versions_are_two(book: Book) -> None:
     query = Subject("q", "red")
     for number, document in enumerate((Subject("1", "apple"), Subject("2", "apple"), Subject("1", "green apple"))):

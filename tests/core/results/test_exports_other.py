@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, columns_of
 from cfbatch_gui.core.results.exports import excel as excel_target
@@ -130,6 +132,12 @@ def test_vectors_and_their_ids_bit_for_bit(
     assert (vectors.dtype.str, vectors.flags.c_contiguous) == ("<f4", True)
     assert vectors.tobytes() == unit_vectors(len(NASTY), 16)[THERE].tobytes()
     assert (exported.rows, exported.counts.is_complete, exported.files[0]) == (len(THERE), False, path)
+
+
+def test_an_archive_takes_an_id_of_two_lines(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job").embed([("a\nb", "text", 1.0)], unit_vectors(1, 4))
+    table.export(tmp_path / "vectors.npz")
+    assert np.load(tmp_path / "vectors.npz")["ids"].tolist() == ["a\nb"]
 
 
 def test_the_manifest_says_where_it_came_from(embedded: Table, tmp_path: Path) -> None:
@@ -318,6 +326,17 @@ def test_the_failed_rows_of_a_selection(tmp_path: Path) -> None:
         assert ids_in(tmp_path / "f.csv", target) == found
     with pytest.raises(ExportError):
         table.export(tmp_path / "g.csv", target, options=ExportOptions(items=frozenset({1})))
+
+
+def test_failed_rows_with_formulas_are_read_again_as_they_were(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("note",))
+    table.rank([Pair("q", "a", 0.5, kept=("",)), Pair("q", "=1+1", FAILED, kept=("-x",))])
+    exported = table.export(tmp_path / "f.csv", "failed")
+    assert exported.manifest == tmp_path / "f.csv.manifest.json", "it is needed to read the file again"
+    assert b"'=1+1" in (tmp_path / "f.csv").read_bytes()
+    source = open_source(tmp_path / "f.csv")
+    (row,) = read_rows(source)
+    assert row.cells[:5] == ("q", "=1+1", "", "", "-x")
 
 
 def test_queries_of_which_nothing_was_chosen_are_not_in_a_workbook(tmp_path: Path) -> None:

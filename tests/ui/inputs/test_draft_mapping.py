@@ -99,6 +99,17 @@ async def test_a_choice_is_remembered_for_files_that_are_built_alike(
     assert driver.notices.undos.latest() is None and texts(driver)[0] == "It is warm"
 
 
+async def test_what_columns_without_names_were_for_says_nothing_of_another_file(
+    driver: DraftDriver, tmp_path: Path
+) -> None:
+    rows = [(str(number), f"A lamp of brass and wood, number {number} of twenty") for number in range(20)]
+    for name, order in (("numbers-first", 1), ("numbers-last", -1)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("".join('"' + '","'.join(row[::order]) + '"\n' for row in rows))
+        await opened(driver, path)
+        assert texts(driver)[0] == rows[0][1]
+
+
 async def test_a_recipe_is_saved_used_and_deleted(driver: DraftDriver, products: Path, tmp_path: Path) -> None:
     await opened(driver, products)
     choose_from_layouts(driver, "Join several columns")

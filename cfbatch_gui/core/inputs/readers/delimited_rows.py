@@ -1,9 +1,11 @@
 """Delimited text: CSV and its relatives, in each way of quoting, with a doubt about rows that may be misread."""
 
 import csv
+import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, compress, islice, pairwise
 from operator import itemgetter
@@ -179,6 +181,30 @@ def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
     return 2 if second and (is_underline or (not second[0] and "Open-Ended Response" in second)) else 1
 
 
+_MOST_MANIFEST_BYTES = 4 * 1024 * 1024
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def marked_columns(source: Source) -> Source:
+    """Find by the manifest beside a file that CF Batch wrote in which columns it put apostrophes before formulas."""
+    manifest = source.path.with_name(f"{source.path.name}.manifest.json")
+    try:
+        if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
+            return source
+        content = json.loads(manifest.read_bytes())
+        export = content["export"].get(source.path.name) or content["export"]  # one of several files, or the only one
+        found = export.get("formulas_made_harmless") or {}
+        is_ours = str(content["program"]).startswith("CF Batch") and found.get("mark") == "'" and found.get("cells")
+        names = {str(name) for name in found.get("columns", ())} if is_ours else set()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return source  # not a manifest of CF Batch
+    marked = tuple(index for index, name in enumerate(source.columns) if name in names)
+    if not marked:
+        return source
+    notice = message("cf_batch_wrote_file_excel_apostrophes")
+    return replace(source, marked=marked, notices=(*source.notices, notice))
+
+
 _SWALLOWS_ROWS = message("quotation_mark_opens_row_is_not")
 NEVER_CLOSED = message("quotation_mark_opens_row_line_is")
 _TOO_LARGE = message("cell_begins_row_line_more_than")
@@ -200,7 +226,7 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
     """
     width = len(source.columns)
     finished = _finisher(source)
-    is_usual = source.habits.widths in ((), (width,)) and source.quoting is not Quoting.COPY
+    is_usual = source.habits.widths in ((), (width,)) and not source.marked and source.quoting is not Quoting.COPY
     with open_bytes(source.path, source.end) as file:
         for found in _Reading(file, source, progress).blocks():
             if isinstance(found, Row):
@@ -214,7 +240,7 @@ def read_delimited(source: Source, progress: Progress) -> Generator[Block | Row,
 
 def _finisher(source: Source) -> Callable[[Sequence[str]], tuple[str, ...]]:
     """A function that makes the cells of a row from those of a record, as many as there are columns."""
-    width = len(source.columns)
+    marked, width = frozenset(source.marked), len(source.columns)
 
     def finished(cells: Sequence[str]) -> tuple[str, ...]:
         row = fitted(cells, width)  # surplus cells are a habit of the file
@@ -222,6 +248,8 @@ def _finisher(source: Source) -> Callable[[Sequence[str]], tuple[str, ...]]:
             row = tuple(map(copied, row))
         if len(source.separator) > 1:
             row = tuple([cell.replace(_SIGN, source.separator) for cell in row])
+        if marked and any(cell.startswith("'") for cell in row):
+            row = tuple([cell[1:] if at in marked and _MARKED.match(cell) else cell for at, cell in enumerate(row)])
         return row
 
     return finished

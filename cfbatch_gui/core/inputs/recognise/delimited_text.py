@@ -320,7 +320,7 @@ def _open_table(source: Source, candidate: Candidate, dialect: Dialect) -> Sourc
     if unclosed and len(first) == 1:
         raise _unreadable(source.path, unclosed)
     source = with_header(source, _without_empty_ends(first), decided)
-    return _with_habits(source, records)
+    return delimited_rows.marked_columns(_with_habits(source, records))
 
 
 def _records(source: Source, candidate: Candidate) -> list[table_bounds.Record]:

@@ -7,7 +7,7 @@ have one, with the shortest decimals that read back as the same float32.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import chain, compress, groupby, islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.results import outcomes
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
 from cfbatch_gui.core.results.exports.base import (
     PART,
     REQUEST_ID,
@@ -113,9 +113,10 @@ class ScoreRows(_Rows):
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
         everything = ours + own
-        self._indices = indices_of(columns, everything)
-        self.columns: tuple[str, ...] = tuple(everything[index] for index in self._indices)
-        self.kinds = tuple("utf8" if name in own else _KINDS.get(name, "utf8") for name in self.columns)
+        indices = indices_of(columns, everything)
+        self._picked = None if indices == tuple(range(len(everything))) else _picker(indices)
+        self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
+        self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
         self.dropped = 0
         self.asked: set[int] = set()  # the numbers of the queries that have rows
 
@@ -143,10 +144,12 @@ class ScoreRows(_Rows):
             self._steps.wrote(len(contexts))
 
     def _chosen(self, rows: list[Row]) -> list[Row]:
-        return [[row[index] for index in self._indices] for row in rows]
+        return rows if self._picked is None else [*map(self._picked, rows)]
 
     def _kept(self, contexts: Sequence[RankedContext]) -> Sequence[RankedContext]:
-        kept = [context for context in contexts if keeps(context, self._options)]
+        options = self._options
+        is_limited = not (options.top_k is None and options.threshold is None and options.items is None)
+        kept = [context for context in contexts if keeps(context, options)] if is_limited else contexts
         self.dropped += len(contexts) - len(kept)
         self.asked.update(context.query_no for context in kept)
         return kept
@@ -213,7 +216,18 @@ class ScoreRows(_Rows):
                 )
 
 
+def _picker(indices: tuple[int, ...]) -> Callable[[Row], Row]:
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda row: (row[indices[0]],)
+
+
 BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
+_IDS_AT_ONCE = 50_000
+_IDS = """
+SELECT t.row, iif(?, t.text_id, t.row) FROM items i JOIN texts t USING(text_no)
+WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
+"""
 
 
 class VectorRows(_Rows):
@@ -282,16 +296,27 @@ class VectorRows(_Rows):
         return tuple(cells[index] for index in self._indices)
 
     def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
-        """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK. Raises ExportError
-        for a vector that is not finite.
-        """
-        for start, there, vectors in self._embeddings.vector_blocks(self._present, BLOCK):
+        """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK."""
+        for start, there, vectors in self.vector_blocks(BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
-            wrong = there[~np.isfinite(vectors).all(axis=1)]
-            if len(wrong):
-                raise ExportError(message("vector_row_row_holds_value_is", row=page[wrong[0]].row))
             yield [page[index] for index in there], vectors
+
+    def vector_blocks(self, size: int) -> Iterator[VectorBlock]:
+        """The vectors of so many texts at a time. Raises ExportError for one that is not finite."""
+        for start, there, vectors in self._embeddings.vector_blocks(self._present, size):
+            wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+            if len(wrong):
+                (text,) = self._embeddings.texts([start + int(there[wrong[0]]) + 1])
+                raise ExportError(message("vector_row_row_holds_value_is", row=text.row))
+            yield start, there, vectors
             self._steps.wrote(len(vectors))
+
+    def ids(self) -> Iterator[tuple[int, str | int]]:
+        """The row of each text that has a vector, and its id, read without the texts."""
+        for start in range(0, len(self._present), _IDS_AT_ONCE):
+            with self._folder.open(read_only=True) as database:
+                found = database.execute(_IDS, (self._embeddings.has_ids, start + 1, start + _IDS_AT_ONCE)).fetchall()
+            yield from compress(found, self._present[start : start + _IDS_AT_ONCE].tolist())
 
     def lines(self, *, has_numbers: bool = True) -> Iterator[Iterable[tuple[EmbeddedText, bytes]]]:
         """`blocks`, each vector as in `vector_texts`, or as an empty one."""

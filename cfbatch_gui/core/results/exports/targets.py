@@ -14,7 +14,7 @@ _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
 _JUDGED = message("row_each_label")
 _EXCEL = message("your_own_columns")
-# Failed rows are usually corrected in a spreadsheet.
+# Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of formulas again.
 _failed = partial(
     Target,
     name="failed",

@@ -36,13 +36,12 @@ def write_array(work: Work) -> Written:
     # The inner file is moved to its final path first: a new array always has its ids.
     with atomic_writer(work.path) as numbers, atomic_writer(ids_path) as ids:
         numbers.write(_header(table))
-        for texts, vectors in table.blocks():
-            numbers.write(vectors.tobytes())
-            for text in texts:
-                name = table.id_of(text)
-                if "\n" in name or "\r" in name:
-                    raise ExportError(message("id_row_row_line_break_name", row=text.row, name=ids_path.name))
-                ids.write(f"{name}\n".encode())
+        for _, _, vectors in table.vector_blocks(_AT_ONCE):
+            numbers.write(vectors.data)
+        for row, name in table.ids():
+            if "\n" in str(name) or "\r" in str(name):
+                raise ExportError(message("id_row_row_line_break_name", row=row, name=ids_path.name))
+            ids.write(f"{name}\n".encode())
         numbers.flush()  # a disk that is full says so before the ids have their name
         work.end()
     return Written(table.count, (work.path, ids_path), {**table.notes, "ids_file": ids_path.name})
@@ -56,6 +55,7 @@ def _header(table: VectorRows) -> bytes:
     return start.getvalue()
 
 
+_AT_ONCE = 4_096  # vectors
 _MOST_ID_BYTES = 200_000_000
 
 

@@ -129,8 +129,9 @@ def export(
 
     work = Work(folder, job, path, options, steps, end, say, connection)
     written = target.write(work)
-    beside = manifest_path(path)
-    manifest = folder.path / "exports" / beside.name if target.is_for_people else beside
+    # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
+    is_beside = not target.is_for_people or _has_marks(written.notes)
+    manifest = manifest_path(path) if is_beside else folder.path / "exports" / manifest_path(path).name
     manifest.parent.mkdir(exist_ok=True)
     section = {
         "format": target.name,
@@ -146,6 +147,12 @@ def export(
     }
     write_atomically(manifest, _manifest(work, counts, section, clock()))
     return Exported(path, target.name, written.rows, manifest, written.files, counts, written.next_command)
+
+
+def _has_marks(notes: Mapping[str, object]) -> bool:
+    parts = (notes, *(each for each in notes.values() if isinstance(each, dict)))
+    found = (each.get("formulas_made_harmless") for each in parts)
+    return any(isinstance(each, dict) and each["cells"] for each in found)
 
 
 def _check(job: Job, target: Target, options: ExportOptions) -> None:
