@@ -488,7 +488,7 @@ class ExportDialog(Dialog):
         self._progress_words.setText(tr("Writing…") if writing else "")
         self.progress.set_parts(0, 1)
         if writing:
-            self.close_button.setFocus()  # else the list scrolls to the widget that gets the focus
+            self.setFocus()  # else the list scrolls to the widget that gets it, and a second Enter stops the work
         self._choices.setEnabled(not writing)
         self._show_possible()
 
