@@ -1,14 +1,16 @@
 """The whole program without a user interface."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Collection
 from collections.abc import Mapping as Environment
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cfbatch_gui.core.connections.address_book import AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
@@ -21,7 +23,6 @@ from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import end_list, keep_list
-from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.paths import Paths, state_root
 from cfbatch_gui.core.system.settings import Budget, FolderUse, RememberedFolder, Settings, SettingsStore
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
@@ -42,6 +43,17 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
 DELETED = message("connection_job_was_deleted_what_is")
+
+T = TypeVar("T")
+
+
+class made_once(cached_property[T]):  # noqa: N801 - used as a decorator, like its base
+    """A part that is made when it is first asked for, also by several threads, by a lock as `cached_property` had."""
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> T:  # type: ignore[override]
+        with vars(instance).setdefault(f"{self.attrname} is being made", threading.RLock()):
+            made: T = super().__get__(instance, owner)
+        return made
 
 
 class Program:
@@ -188,7 +200,7 @@ class Program:
         return program
 
     def make_parts(self) -> None:
-        """Make what is else made at its first use; for a thread, as it imports and reads files."""
+        """Make what is else made at its first use; for a thread, as it imports."""
         _ = self.drafts, self.runner, self.actions, self.elsewhere, self.connections, self.vectorize
 
     async def close(self) -> None:

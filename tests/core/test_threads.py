@@ -11,7 +11,7 @@ import pytest
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import create, write_queue
-from cfbatch_gui.core.system.made_once import made_once
+from cfbatch_gui.core.program import made_once
 from cfbatch_gui.core.system.threads import Stopped, check_stopped, in_thread
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
