@@ -132,6 +132,8 @@ async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver
     dialog.forms.choose("csv", "jsonl")
     dialog.tasks.start("write", dialog.write(dialog.outputs()))
     await until(dialog.is_writing)
+    QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)
+    assert dialog._stop is not None and not dialog._stop.is_set(), "Enter pressed once more stops nothing"
     assert not dialog.forms.boxes["csv"].isEnabled()
     dialog.reject()
     may_go_on.set()
