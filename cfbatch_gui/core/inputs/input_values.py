@@ -71,6 +71,7 @@ class Layout(StrEnum):
     """How rows become texts, or queries with contexts."""
 
     TEXTS = "texts"  # each row one text
+    LISTS = "lists"  # each row of either file one text; those of the first are matched with those of the second
     LONG = "long"  # each row a query with one context; rows of one query rank together
     WIDE = "wide"  # each row a query with its contexts in several columns
     NESTED = "nested"  # each row a query with a cell that holds a JSON array, or several lines
@@ -252,7 +253,9 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Layout and roles of the columns of one file or two; `template` joins columns of the file with the texts."""
+    """Layout and roles of the columns of one file or two; `template` joins columns of the file with the texts, and in
+    `Layout.LISTS` of the first, `second_template` of the second.
+    """
 
     kind: Kind
     layout: Layout
@@ -260,6 +263,7 @@ class Mapping:
     second_roles: tuple[Role, ...] = ()
     template: str = ""
     split: Split | None = None
+    second_template: str = ""
 
 
 class Text(msgspec.Struct, frozen=True, gc=False):

@@ -41,8 +41,9 @@ def read_items(
 ) -> Generator[Item, None, None]:
     """Yield what a job sends, in file order, and a Problem for what is not.
 
-    A Text a row, a Query with one context or all, or every Text of the second file and then every Query. `on_row`
-    gets the file's number, 1 or 2, and each row first. Raises UsageError, InputError.
+    A Text a row, a Query with one context or all, or every Text of the second file and then every Query, or every Text
+    of the first. `on_row` gets the file's number, 1 or 2, and each row first. Raises
+    UsageError, InputError.
     """
     if missing := check_mapping(mapping, source, second):
         raise UsageError(missing)
@@ -50,6 +51,15 @@ def read_items(
         columns = _Columns(second, mapping.second_roles, mapping.template)
         for found in _sent_rows(second, 2, progress, on_row):
             yield _of_text(found, columns, ProblemKind.EMPTY_CONTEXT, file=2) if isinstance(found, Row) else found
+    if mapping.layout is Layout.LISTS and second is not None:
+        for file, each, roles, template in (
+            (2, second, mapping.second_roles, mapping.second_template),
+            (1, source, mapping.roles, mapping.template),
+        ):
+            columns = _Columns(each, roles, template)
+            for found in _sent_rows(each, file, progress, on_row):
+                yield _of_text(found, columns, ProblemKind.EMPTY_TEXT, file) if isinstance(found, Row) else found
+        return
     columns = _Columns(source, mapping.roles, "" if second else mapping.template)
     with _maker(mapping, second, progress) as make:
         for found in _sent_rows(source, 1, progress, on_row):
@@ -137,7 +147,10 @@ class _Columns:
         self.template = found
 
     def text_of(self, row: Row) -> str:
-        return self.template.render(row.cells) if self.template else row.cells[self.texts[0]]
+        """The cells of several columns joined, without those that are empty."""
+        if self.template or len(self.texts) == 1:
+            return self.template.render(row.cells) if self.template else row.cells[self.texts[0]]
+        return ", ".join(row.cells[index] for index in self.texts if not _is_empty(row.cells[index]))
 
     def texts_of(self, rows: Sequence[Sequence[str]]) -> list[str]:
         return list(map(self.template.render if self.template else itemgetter(self.texts[0]), rows))
@@ -153,7 +166,7 @@ class _Columns:
         return Query(row.number, row.cells[self.query], _cell(row, index), contexts)
 
     def text_name(self) -> str:
-        return "" if self.template else self.names[self.texts[0]]
+        return "" if self.template or len(self.texts) > 1 else self.names[self.texts[0]]
 
 
 def _cell(row: Row, index: int) -> str:

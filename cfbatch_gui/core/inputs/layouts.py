@@ -105,21 +105,24 @@ def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> str | None:
 
 _STANDS_ONCE = (Role.QUERY, Role.TEXT, Role.ID, Role.QUERY_ID, Role.LABEL)
 _TWO_FILES = (Layout.SHARED, Layout.CANDIDATES)
+_TEXT_ROLES = (Role.TEXT, Role.CONTEXT)
 _LEAST_PART = 16  # tokens
 
 
 def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False) -> Mapping:
     """The mapping with another role for a column (from 0).
 
-    A role that only one column may have moves, and the layout follows. Raises IndexError.
+    A role that only one column may have moves, and the layout follows; in each of two lists several columns may hold
+    the text. Raises IndexError.
     """
-    if role in (Role.TEXT, Role.CONTEXT):
+    if role in _TEXT_ROLES:
         role = Role.CONTEXT if mapping.kind is Kind.RANK else Role.TEXT
     if (role is Role.QUERY_ID and (mapping.kind is Kind.EMBED or second)) or (role is Role.LABEL and second):
         role = Role.KEEP
     roles = list(mapping.second_roles if second else mapping.roles)
     roles[column] = role
-    stands_once = role in _STANDS_ONCE or (second and role is Role.CONTEXT)
+    joins = role is Role.TEXT and mapping.layout is Layout.LISTS
+    stands_once = not joins and (role in _STANDS_ONCE or (second and role is Role.CONTEXT))
     for other, taken in enumerate(roles):
         if stands_once and taken is role and other != column:
             roles[other] = Role.KEEP
@@ -175,6 +178,8 @@ def check_mapping(mapping: Mapping, source: Source, second: Source | None = None
         return message("name_changed_columns_choose_file_again", name=source.path.name)
     if mapping.template and (wrong := _check_template(mapping, source, second)):
         return wrong
+    if mapping.layout is Layout.LISTS:
+        return _check_lists(mapping, source, second)
     if mapping.split and mapping.split.tokens < _LEAST_PART:
         return message("part_must_room_least_least_tokens", least=_LEAST_PART)
     if mapping.kind is Kind.EMBED:
@@ -186,10 +191,25 @@ def check_mapping(mapping: Mapping, source: Source, second: Source | None = None
     return _check_ranking(mapping)
 
 
+def _check_lists(mapping: Mapping, source: Source, second: Source | None) -> str:
+    if second is None:
+        return message("add_second_list")
+    if len(mapping.second_roles) != len(second.columns):
+        return message("name_changed_columns_choose_file_again", name=second.path.name)
+    if mapping.second_template and isinstance(found := read_template(mapping.second_template, second.columns), str):
+        return found
+    return _first_wrong(
+        (not (_contexts(mapping.roles) or mapping.template), message("choose_text_of_list", list="A")),
+        (not (_contexts(mapping.second_roles) or mapping.second_template), message("choose_text_of_list", list="B")),
+        (mapping.split is not None, message("lists_are_not_cut")),
+    )
+
+
 def _check_template(mapping: Mapping, source: Source, second: Source | None) -> str:
     if mapping.layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED):
         return message("template_joins_columns_one_text_here")
-    found = read_template(mapping.template, (second or source).columns)
+    file = source if second is None or mapping.layout is Layout.LISTS else second
+    found = read_template(mapping.template, file.columns)
     return found if isinstance(found, str) else ""
 
 
@@ -266,14 +286,15 @@ _SAID = {
 
 def describe_layout(mapping: Mapping) -> str:
     """The layout as a sentence without its full stop."""
-    if mapping.layout is Layout.TEXTS:
-        return message("each_row_is_one_text")
+    if mapping.kind is Kind.EMBED:
+        return message("each_row_is_one_text" if mapping.layout is Layout.TEXTS else "rows_of_both_lists_are_texts")
     return _SAID.get(mapping.layout) or message("each_row_is_query_contexts_n", n=len(_contexts(mapping.roles)))
 
 
 def describe(mapping: Mapping, queries: int, texts: int) -> str:
     """The layout and the counts as a sentence; `texts` are pairs in a ranking, `queries` distinct queries."""
-    if mapping.layout is Layout.TEXTS:
-        return message("each_row_is_one_text_n", n=texts)
+    if mapping.kind is Kind.EMBED:
+        is_one = mapping.layout is Layout.TEXTS
+        return message("each_row_is_one_text_n" if is_one else "rows_of_both_lists_are_texts_n", n=texts)
     counts = {"queries": message("n_queries", n=queries), "contexts": message("n_contexts", n=texts)}
     return message("layout_queries_contexts", layout=describe_layout(mapping), **counts)

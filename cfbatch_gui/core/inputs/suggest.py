@@ -88,7 +88,11 @@ def suggest_mapping(
     if second is None and (known := _known_mapping(source, kind)):
         return known
     columns = _columns(source, sample)
-    if second is not None and kind is not Kind.EMBED:
+    if second is not None and (kind is Kind.EMBED or (kind is None and _query_named_so(columns) is None)):
+        lists = (columns, _columns(second, second_sample))
+        of_first, of_second = (without_labels(_roles(each, {_best_text(each): Role.TEXT})) for each in lists)
+        return Mapping(Kind.EMBED, Layout.LISTS, of_first, of_second)
+    if second is not None:
         second_columns = _columns(second, second_sample)
         if candidates := _candidate_roles(columns, second_columns):
             return Mapping(Kind.RANK, Layout.CANDIDATES, *candidates)

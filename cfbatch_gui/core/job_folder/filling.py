@@ -145,6 +145,7 @@ class Loading:
         self._equal_queries: list[tuple[int, int]] = []  # further ones with shared texts, and the first of each
         self._contexts_of = array("q", [0])  # by query number
         self.rows = self.items = self.problems = 0
+        self._file = 1  # of the row that is read
         self._texts = self._items_of_texts = self._kept_bytes = 0
         self._doubtful_row = 0  # of the first file, the last one that is sent all the same
         self._is_in_blocks = False
@@ -187,6 +188,7 @@ class Loading:
         return self._same_ids.count_repeated()
 
     def keep_row(self, file: int, row: Row) -> None:
+        self._file = file
         if file == 1:
             self.rows += 1
         self._new_rows.add(file, row.number, _encode(row.cells).decode())
@@ -236,7 +238,7 @@ class Loading:
         """Keep one item, or what it is that cannot be sent."""
         kind = type(item)
         if kind is Text:
-            (self._add_whole if self._layout is Layout.TEXTS else self._add_shared)(item)  # type: ignore[arg-type]
+            (self._add_shared if self._layout is Layout.SHARED else self._add_whole)(item)  # type: ignore[arg-type]
         elif kind is Query:
             self._add_query(item)  # type: ignore[arg-type]
         else:
@@ -279,12 +281,13 @@ class Loading:
     def _add_whole(self, text: Text) -> None:
         spans = self._spans(text.text)
         if len(spans) == 1:
-            self._add_item(None, self._add_text(text, file=1), 1, hash(text.text), text)
+            self._add_item(None, self._add_text(text, file=self._file), 1, hash(text.text), text)
             return
         for part, (start, stop) in enumerate(spans, 1):
             piece = Text(text.row, text.text[start:stop], text.id, text.label)
             self._new_parts.add(self.items + 1, part, start, stop)
-            self._add_item(None, self._add_text(piece, file=1), 1, hash(piece.text), piece if part == 1 else None)
+            text_no = self._add_text(piece, file=self._file)
+            self._add_item(None, text_no, 1, hash(piece.text), piece if part == 1 else None)
 
     def _add_query(self, query: Query) -> None:
         is_own = self._layout is Layout.SHARED or (self._layout in _ROW_BY_ROW and not query.id)
@@ -330,7 +333,7 @@ class Loading:
         self._new_items.add(self.items, query_no, text_no, position)
         self._same_texts.add(text_hash)
         if named is not None and named.id:
-            self._same_ids.add(hash((query_no, named.id)))
+            self._same_ids.add(hash((query_no, self._file, named.id)))
 
     def _spans(self, text: str) -> tuple[tuple[int, int], ...]:
         return split_text(text, self._split) if self._split else _WHOLE
@@ -484,7 +487,7 @@ def _finish(
         "layout": Layout.LONG if is_pairs else mapping.layout,
         "rows": filled.rows,
         "repeated_ids": repeated_ids,
-        schema.ITEMS_ARE_TEXTS: mapping.layout is Layout.TEXTS,
+        schema.ITEMS_ARE_TEXTS: mapping.kind is Kind.EMBED,
     }.items():
         schema.put_metadata_value(database, name, value)
     if loading.form and None not in loading.form:

@@ -152,6 +152,10 @@ class Drafts:
 
         return self._ledger.change(job_id, changed)
 
+    def use_for(self, job_id: str, **options: Any) -> Job:
+        """Change `purpose` or `matching` of any job; what was sent stays as it is."""
+        return self._ledger.change(job_id, lambda job: replace(job, options=replace(job.options, **options)))
+
     def rename(self, job_id: str, name: str, *, instead_of: str = "") -> Job:
         """Give any job another name, or only one that still has the name `instead_of`; an empty one changes nothing."""
 
@@ -257,6 +261,8 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
             database.execute("DELETE FROM facts WHERE name = ?", (JOB,))
             if first:
                 column = "query_no" if kind is Kind.RANK else "item_no"
+                if kind is Kind.EMBED:  # of two lists all of the second stays, which comes before the first
+                    first += database.execute("SELECT count(*) FROM texts WHERE file = 2").fetchone()[0]
                 database.execute(f"DELETE FROM items WHERE {column} > ?", (first,))  # noqa: S608  # one of two constants
                 database.execute("DELETE FROM queries WHERE query_no > ?", (first,))
                 for table in ("repeats", "parts"):

@@ -144,15 +144,41 @@ class Batch:
         return (*self.earlier, Attempt(self.sent_at, self.texts, self.tokens))
 
 
+class Purpose(StrEnum):
+    """What a job is for: which page of it opens, its words, and what its export proposes."""
+
+    RANK = "rank"
+    MATCH = "match"  # two lists, or the rows of one list among each other
+    CATEGORIES = "categories"
+    GROUPS = "groups"
+    SEARCH = "search"
+    VECTORS = "vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOptions:
+    """How two lists are matched; `within` and `not_within` name a column of both, "" for none. A `threshold` of None is
+    the proposed one.
+    """
+
+    best: int = 3  # rows of B that are kept for each row of A
+    each_once: bool = False
+    within: str = ""  # only rows with the same value
+    not_within: str = ""  # never rows with the same value
+    threshold: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """What the user may change before sending."""
+    """What the user may change before sending; `purpose` and `matching`, which send nothing, also afterwards."""
 
     truncate_inputs: bool = True
     pooling: str = ""  # "mean" or "cls", for the models that take it; "" is the model's own
     at_once: bool = False  # each request by itself and without the queue, for small jobs
     reuse: bool = True  # what earlier jobs have is taken from there, and not sent
     collect_in_account: bool | None = None  # None: as the connection is set up
+    purpose: Purpose | None = None  # None: that of the kind
+    matching: MatchOptions = MatchOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +213,12 @@ class Job:
     reused: int = 0  # of `texts`: not sent, because their results were taken from earlier jobs
     reused_lost: int = 0  # requests of these whose results were lost since; they can be sent
     batches: tuple[Batch, ...] = ()
+
+    @property
+    def purpose(self) -> Purpose:
+        if self.kind is Kind.RANK or self.options.purpose in (None, Purpose.RANK):
+            return Purpose.RANK if self.kind is Kind.RANK else Purpose.VECTORS
+        return self.options.purpose or Purpose.VECTORS
 
     @property
     def has_named_texts(self) -> bool:

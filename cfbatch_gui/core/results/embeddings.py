@@ -21,7 +21,7 @@ from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, columns_of_
 from cfbatch_gui.core.results.text_search import items_with
 
 _TEXTS = f"""
-SELECT i.item_no, t.text, t.text_id, t.label, t.row, {cells_sql()}, p.part, r.reference, r.batch, r.state,
+SELECT i.item_no, t.text, t.text_id, t.label, t.row, t.file, {cells_sql()}, p.part, r.reference, r.batch, r.state,
     CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) ELSE r.error END
 FROM items i
 JOIN texts t USING(text_no)
@@ -132,11 +132,13 @@ class Embeddings:
             return str(schema.metadata_value(database, "pooling") or "")
 
     def column(self, index: int) -> tuple[str, ...]:
+        first, second = self._original.first, self._original.second
+        file, at = (1, first[index]) if index < len(first) else (2, second[index - len(first)])
         with self._folder.open(read_only=True) as database:
             rows = database.execute(
-                f"SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
+                f"SELECT CASE t.file WHEN ? THEN ({cells_sql()}) ->> ? END FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
                 " LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row ORDER BY i.item_no",
-                (f"$[{self._original.first[index]}]",),
+                (file, f"$[{at}]"),
             )
             return tuple(value or "" for (value,) in rows)
 
@@ -222,9 +224,10 @@ class Embeddings:
         with self._folder.open(read_only=True) as database:
             rows = database.execute(query, wanted).fetchall()
         found: list[EmbeddedText] = []
-        for item, text, text_id, label, row_no, cells, part, reference, batch, state, reason in rows:
+        for item, text, text_id, label, row_no, file, cells, part, reference, batch, state, reason in rows:
             status, why = status_of(state == "done", batch, state, reason, self._failed_batches)
-            about = (item, text, text_id, label, row_no, self._original.cells(cells, None), status, why)
+            own = self._original.cells(*((cells, None) if file == 1 else (None, cells)))
+            about = (item, text, text_id, label, row_no, own, status, why)
             found.append(EmbeddedText(*about, batch or 0, part, reference or ""))
         return tuple(found)
 

@@ -6,8 +6,9 @@ scores wherever they stand. Equal scores come in the order of the rows. Function
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from cfbatch_gui.core.system.threads import check_stopped
 
 MOST_BEST = 20
 MOST_EXACT = 2_000  # rows of either list up to which `assigned` finds the largest total
-UNDECIDED = -2
 _BLOCK = 2_048  # rows of either list that are compared at once
 _NUMBERS = 1_000_000  # of vectors that are copied at once
 _DECIMALS = 9
@@ -299,44 +299,37 @@ def _merge(
     scores[changed] = np.take_along_axis(all_scores, order, axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class Assignment:
-    """For each row of A its row of B, -1 for none, and the score, NaN for none, (n,); whether the total is the largest."""
+class Assignment(NamedTuple):
+    """One row of B at most for each row of A, and none twice."""
 
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    is_exact: bool
+    rows: NDArray[np.int64]  # (n,), of B, -1 for none
+    scores: NDArray[np.float64]  # (n,), NaN for none
+    is_exact: bool  # whether no other has a larger total score
 
 
 def assigned(
-    a: Side,
-    b: Side,
-    candidates: Candidates,
-    *,
-    floor: float = 0.0,
-    decided: NDArray[np.int64] | None = None,
-    progress: Progress = lambda share: None,
+    a: Side, b: Side, candidates: Candidates, *, floor: float = 0.0, fixed: Mapping[int, int] | None = None
 ) -> Assignment:
-    """Each row of B for one row of A at most.
+    """Each row of B for one row of A at most; `fixed` pairs stay as they are, by row of A, -1 for none.
 
     No list above `MOST_EXACT`: the pairs with the largest total. Otherwise the candidates by falling score, equal ones
-    in the order of A, then of B. Pairs below `floor` or 0 are none. `decided` is (n,): a row of B, -1 for none, or
-    `UNDECIDED`. Blocking.
+    in the order of A, then of B. Pairs below `floor` or 0 are none. Blocking: seconds.
     """
-    rows = np.full(len(a), -1) if decided is None else np.where(decided == UNDECIDED, -1, decided)
-    open_a = np.arange(len(a)) if decided is None else np.flatnonzero(decided == UNDECIDED)
-    open_b = np.ones(len(b), dtype=np.bool_)
-    open_b[rows[rows >= 0]] = False
+    rows = np.full(len(a), -1)
+    is_open_a, is_open_b = np.ones(len(a), dtype=np.bool_), np.ones(len(b), dtype=np.bool_)
+    for row, other in (fixed or {}).items():
+        rows[row], is_open_a[row] = other, False
+    is_open_b[rows[rows >= 0]] = False
     is_exact = max(len(a), len(b)) <= MOST_EXACT
     if is_exact:
-        free_b = np.flatnonzero(open_b)
-        scores = _all_scores(a, b, open_a, free_b)
+        open_a, open_b = np.flatnonzero(is_open_a), np.flatnonzero(is_open_b)
+        scores = _all_scores(a, b, open_a, open_b)
         gains = np.where(scores >= max(floor, 0), np.rint(scores * 10.0**_DECIMALS), 0).astype(np.int64)
-        chosen = _largest_total(gains, progress)
+        chosen = _largest_total(gains)
         paired = np.flatnonzero(chosen >= 0)
-        rows[open_a[paired]] = free_b[chosen[paired]]
+        rows[open_a[paired]] = open_b[chosen[paired]]
     else:
-        _by_falling_score(candidates, open_a, open_b, max(floor, 0), rows)
+        _by_falling_score(candidates, np.flatnonzero(is_open_a), is_open_b, max(floor, 0), rows)
     found = np.flatnonzero(rows >= 0)
     scores = np.full(len(a), np.nan)
     scores[found] = pair_scores(a, b, found, rows[found])[0]
@@ -372,13 +365,13 @@ def _by_falling_score(
                 rows[row], open_b[column] = column, False
 
 
-def _largest_total(gains: NDArray[np.int64], progress: Progress) -> NDArray[np.int64]:
+def _largest_total(gains: NDArray[np.int64]) -> NDArray[np.int64]:
     """The column of each row, (n,), -1 for none, with the largest sum of gains, which are >= 0.
 
     Shortest augmenting paths: R. Jonker, A. Volgenant, Computing 38 (1987).
     """
     if len(gains) > gains.shape[1]:
-        rows = _largest_total(np.ascontiguousarray(gains.T), progress)
+        rows = _largest_total(np.ascontiguousarray(gains.T))
         found = np.full(len(gains), -1)
         found[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
         return found
@@ -388,7 +381,6 @@ def _largest_total(gains: NDArray[np.int64], progress: Progress) -> NDArray[np.i
     found = np.full(len(costs), -1)
     for row in range(len(costs)):
         check_stopped()
-        progress(row / len(costs))
         _augment(costs, prices, owners, found, row)
     found[gains[np.arange(len(gains)), found] == 0] = -1
     return found

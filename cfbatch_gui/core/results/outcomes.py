@@ -167,9 +167,12 @@ def columns_of_rankings(database: sqlite3.Connection, taken: Collection[str] = (
 
 
 def columns_of_vectors(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
-    """The columns exported with vectors: all but the id and those that the user leaves out. `taken` as for rankings."""
+    """The columns exported with vectors: all but the id and those that the user leaves out, of two lists those of both.
+    `taken` as for rankings.
+    """
     # The text is one of the original columns: a table of vectors has no result column for it.
-    return _columns(database, (Role.TEXT, Role.CONTEXT, Role.QUERY, Role.LABEL, Role.KEEP), (), taken)
+    roles = (Role.TEXT, Role.CONTEXT, Role.QUERY, Role.LABEL, Role.KEEP)
+    return _columns(database, roles, roles, taken)
 
 
 def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | None:

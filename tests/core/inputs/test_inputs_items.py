@@ -112,7 +112,7 @@ def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text('{"text":"why"}\n\n{"text":"who"}\n')
     (tmp_path / "c.csv").write_text("id,text\n01,one\n02,\n03,three\n")
     first, second = open_source(tmp_path / "q.jsonl"), open_source(tmp_path / "c.csv")
-    mapping = suggested(first, None, second)
+    mapping = suggested(first, Kind.RANK, second)
     seen: list[int] = []
     assert list(read_items(first, mapping, second, progress=seen.append)) == [
         Text(2, "one", "01"),
@@ -167,7 +167,7 @@ def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
     queries, texts = tmp_path / "q.txt", EXAMPLES / "product-texts.csv"
     queries.write_text("a pan for pancakes\na tent\n")
     first, second = open_source(queries), open_source(texts)
-    mapping = suggested(first, None, second)
+    mapping = suggested(first, Kind.RANK, second)
     assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, K))  # a category is no judgement for every query
     assert check_mapping(mapping, first, second) == ""
     assert check_mapping(mapping, first) == message("add_second_file_holds_contexts_all")

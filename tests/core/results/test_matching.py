@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.results import matching
 from cfbatch_gui.core.results.matching import (
-    UNDECIDED,
     Side,
     assigned,
     baseline,
@@ -130,12 +129,10 @@ def test_what_is_decided_stays() -> None:
     chance = np.random.default_rng(1)
     a, b = (side(chance.standard_normal((40, 8)).astype(np.float32), list(range(k, k + 40))) for k in (0, 100))
     candidates = find_candidates(a, b, 3)
-    decided = np.full(40, UNDECIDED)
-    decided[[3, 5, 7]] = 12, 12, -1
     for most in (2_000, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(matching, "MOST_EXACT", most)
-            found = assigned(a, b, candidates, decided=decided)
+            found = assigned(a, b, candidates, fixed={3: 12, 5: 12, 7: -1})
         assert found.rows[[3, 5, 7]].tolist() == [12, 12, -1]
         assert np.count_nonzero(found.rows == 12) == 2
         assert found.scores[3] == pair_scores(a, b, np.array([3]), np.array([12]))[0][0]

@@ -1,0 +1,347 @@
+"""The matches of a job: for each row of list A the best rows of list B, and what is made of them by the threshold and
+by decisions. With one list they are its related rows.
+"""
+
+import math
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
+from functools import cached_property
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.column_names import index_of
+from cfbatch_gui.core.inputs.input_values import Layout, Role
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import cells_sql, metadata_value
+from cfbatch_gui.core.job_folder.vector_file import stored_vectors
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message, restored
+from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
+from cfbatch_gui.core.results.matching import (
+    Baseline,
+    Candidates,
+    Side,
+    assigned,
+    baseline,
+    differing_numbers,
+    find_candidates,
+)
+from cfbatch_gui.core.system.threads import check_stopped
+
+_CLOSE = 0.1  # of the spread of unrelated pairs: nearer scores are hard to tell apart
+_SHOWN = 10  # candidates that are kept for choosing, at least
+_ITEMS = "SELECT item_no, text FROM items JOIN texts USING(text_no) WHERE file = ? ORDER BY item_no"
+_ROWS = f"""
+SELECT i.item_no, t.text, t.text_id, t.row, {cells_sql()}, coalesce(r.error,
+    (SELECT reason FROM problems p WHERE p.item_no = i.item_no LIMIT 1), '')
+FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
+LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row LEFT JOIN requests r USING(request_no)
+ORDER BY wanted.key
+"""  # noqa: S608 - constants
+_COLUMN = f"""
+SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)
+LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row WHERE t.file = ? ORDER BY i.item_no
+"""  # noqa: S608 - constants
+
+Numbers = NDArray[np.int64]
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What a person said about a text of list A: `other` is the text of list B that was accepted, or the best one when
+    none was.
+    """
+
+    other: str
+    accepted: bool
+
+
+def folded(text: str) -> str:
+    """What makes two texts the same: all but case and white space around it."""
+    return text.strip().casefold()
+
+
+class MatchState(IntEnum):
+    """What a row of list A has."""
+
+    MATCHED = 0
+    SAME = 1  # a row of B with the same text
+    ACCEPTED = 2  # by a person
+    CHECK = 3
+    WITHOUT = 4
+    NONE = 5  # a person said that no row fits
+
+
+class Doubt(StrEnum):
+    """Why a row is to be checked."""
+
+    NEAR = "near"  # its score is about the threshold
+    CLOSE = "close"  # the first two candidates are close
+    NUMBER = "number"  # the first differs in a number
+    TAKEN = "taken"  # the first was given to another row by a person
+
+
+MATCHED = (MatchState.MATCHED, MatchState.SAME, MatchState.ACCEPTED)
+UNMATCHED = (MatchState.WITHOUT, MatchState.NONE)
+
+
+class ListRow(msgspec.Struct, frozen=True, gc=False):
+    """A row of either list: its text, id, number in the file, and all its cells; `error` is why it has no vector."""
+
+    item_no: int
+    text: str
+    id: str
+    row: int
+    cells: tuple[str, ...]
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumns:
+    """The columns of a list, and what they are for; `texts` are the indices of those that are its text."""
+
+    names: tuple[str, ...]
+    roles: tuple[Role, ...]
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The indices of columns that are shown and exported beside the text."""
+        return tuple(at for at, role in enumerate(self.roles) if role not in (Role.TEXT, Role.CONTEXT, Role.IGNORE))
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """A row of list A or B is known by its index, from 0 in the order of its file, among the rows that have a text."""
+
+    folder: JobFolder
+    items_a: Numbers  # (n,) numbers of the items
+    items_b: Numbers  # (m,)
+    columns_a: ListColumns
+    columns_b: ListColumns
+    candidates: Candidates
+    baseline: Baseline
+    first: Numbers  # (n,) the row of B that is proposed, -1 for none
+    scores: NDArray[np.float64]  # (n,) of it, NaN for none
+    is_exact: bool  # each row of B once, at the greatest total score; without that, or by falling score, False
+    differs: NDArray[np.bool_]  # (n,) whether the proposed row differs in a number
+    keys: Numbers  # (n,) equal for rows of A with the same text
+    each_once: bool
+    threshold: float
+    decided: dict[int, int]  # by row of A the row of B, -1 for none of them
+
+    @property
+    def is_related(self) -> bool:
+        """Whether there is one list only."""
+        return self.items_a is self.items_b
+
+    @property
+    def close(self) -> float:
+        return _CLOSE * self.baseline.spread
+
+    def with_threshold(self, threshold: float) -> "Matches":
+        return replace(self, threshold=threshold)
+
+    def with_decision(self, row: int, other: int | None) -> "Matches":
+        """Decided for all rows of A with the same text: a row of B, -1 for none of them, None for undecided."""
+        same = dict.fromkeys(np.flatnonzero(self.keys == self.keys[row]).tolist(), other)
+        kept = {each: given for each, given in self.decided.items() if each not in same}
+        return replace(self, decided=kept | {each: given for each, given in same.items() if given is not None})
+
+    @cached_property
+    def margins(self) -> NDArray[np.float64]:
+        """(n,) how far the proposed row is before the best other candidate, below 0 where another one is better."""
+        others = np.where(self.candidates.rows == self.first[:, None], np.nan, self.candidates.scores)
+        best = np.fmax.reduce(others, axis=1) if others.shape[1] else np.full(len(others), np.nan)
+        return self.scores - best
+
+    @cached_property
+    def _doubts(self) -> dict[Doubt, NDArray[np.bool_]]:
+        taken = [other for other in self.decided.values() if other >= 0]
+        return {
+            Doubt.NEAR: np.abs(self.scores - self.threshold) < self.close,
+            Doubt.CLOSE: self.margins < self.close,
+            Doubt.NUMBER: self.differs,
+            Doubt.TAKEN: np.isin(self.first, taken) & self.each_once,
+        }
+
+    @cached_property
+    def states(self) -> NDArray[np.int8]:
+        """(n,) MatchState."""
+        is_first = self.candidates.rows == self.first[:, None]
+        is_same = (self.candidates.same & is_first).any(axis=1)
+        found = np.full(len(self.first), MatchState.WITHOUT, np.int8)
+        found[self.scores >= self.threshold] = MatchState.MATCHED
+        if not self.is_related:
+            is_doubtful = np.logical_or.reduce(list(self._doubts.values()))
+            found[is_doubtful & (self.scores >= self.threshold - self.close) & ~is_same] = MatchState.CHECK
+        found[is_same] = MatchState.SAME
+        found[self._doubts[Doubt.TAKEN]] = MatchState.CHECK
+        for row, other in self.decided.items():
+            found[row] = MatchState.ACCEPTED if other >= 0 else MatchState.NONE
+        return found
+
+    @cached_property
+    def chosen(self) -> Numbers:
+        """(n,) the row of B that each row of A gets, -1 for none."""
+        found = np.where(np.isin(self.states, UNMATCHED), -1, self.first)
+        for row, other in self.decided.items():
+            found[row] = other
+        return found
+
+    def counts(self) -> dict[MatchState, int]:
+        counted = np.bincount(self.states, minlength=len(MatchState)).tolist()
+        return {state: counted[state] for state in MatchState}
+
+    def doubts(self, row: int) -> tuple[Doubt, ...]:
+        return tuple(doubt for doubt, rows in self._doubts.items() if rows[row])
+
+    def score_of(self, row: int, other: int) -> float:
+        """NaN where it is no candidate."""
+        return dict(self.options(row)).get(other, math.nan)
+
+    def options(self, row: int) -> list[tuple[int, float]]:
+        """The candidates of a row of A with their scores, the proposed one first."""
+        pairs = dict(zip(self.candidates.rows[row].tolist(), self.candidates.scores[row].tolist(), strict=True))
+        first = int(self.first[row])
+        found = {first: float(self.scores[row])} | {other: score for other, score in pairs.items() if other != first}
+        return [pair for pair in found.items() if pair[0] >= 0]
+
+    def fits_no_other(self, row: int, other: int) -> bool:
+        """Whether no other row of A is more like this row of B."""
+        return int(self.candidates.best_of[other]) == row
+
+    def to_review(self) -> Numbers:
+        """The rows to be checked, the most doubtful first."""
+        rows = np.flatnonzero(self.states == MatchState.CHECK)
+        how_sure = np.fmin(self.margins[rows], np.abs(self.scores[rows] - self.threshold))
+        return rows[np.argsort(how_sure, kind="stable")]
+
+    def unmatched_b(self) -> Numbers:
+        """The rows of B that no row of A gets."""
+        return np.setdiff1d(np.arange(len(self.items_b)), self.chosen)
+
+    def rows_a(self, rows: Sequence[int]) -> list[ListRow]:
+        return self._read(self.items_a, rows)
+
+    def rows_b(self, rows: Sequence[int]) -> list[ListRow]:
+        return self._read(self.items_b, rows)
+
+    def _read(self, items: Numbers, rows: Sequence[int]) -> list[ListRow]:
+        with self.folder.open(read_only=True) as database:
+            found = database.execute(_ROWS, (str(items[np.asarray(rows, np.int64)].tolist()),)).fetchall()
+        return [
+            ListRow(item, text, text_id, row, tuple(msgspec.json.decode(cells or "[]", type=list[str])), restored(why))
+            for item, text, text_id, row, cells, why in found
+        ]
+
+
+def read_matches(
+    folder: JobFolder,
+    job: Job,
+    decided: Callable[[str], Decision | None] = lambda text: None,
+    *,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Matches:
+    """Match the lists of a job as its options say; `decided` gives what was decided about a text of list A. Blocking:
+    seconds for 5,000 × 5,000. Raises DataError, UsageError for a column that a list does not have.
+    """
+    options = job.options.matching
+    with folder.open(read_only=True) as database:
+        is_related = metadata_value(database, "layout") != Layout.LISTS
+        texts = [dict(database.execute(_ITEMS, (file,))) for file in ((1,) if is_related else (1, 2))]
+        columns = [_columns(database, "columns", "roles"), _columns(database, "second_columns", "second_roles")]
+        limits = [_values(database, columns, name, len(texts)) for name in (options.within, options.not_within)]
+    embeddings = Embeddings(folder, job.failed_batches)
+    units = unit_vectors(embeddings)
+    scales = np.zeros(embeddings.count)
+    scales[units.item_numbers - 1] = units.inverse_lengths
+    vectors = stored_vectors(folder.vectors) if units.count else np.zeros((embeddings.count, 1), np.float32)
+    known: dict[str, int] = {}
+    sides = []
+    for at, of_list in enumerate(texts):
+        items = slice(min(of_list, default=1) - 1, max(of_list, default=0))
+        keys = np.array([known.setdefault(folded(text), len(known)) for text in of_list.values()], np.int64)
+        within, apart = (limit[at] for limit in limits)
+        sides.append(Side(vectors[items], scales[items], keys, within, apart))
+    a, b = sides[0], sides[-1]
+    candidates = find_candidates(a, b, max(options.best, _SHOWN), progress=progress)
+    measured = baseline(a, b, candidates)
+    threshold = measured.proposed if options.threshold is None else options.threshold
+    items_a, *others = (np.fromiter(of_list, np.int64) for of_list in texts)
+    items_b = others[0] if others else items_a
+    texts_a, texts_b = list(texts[0].values()), list(texts[-1].values())
+    decisions = {} if is_related else _decided(texts_a, texts_b, candidates.rows[:, 0], decided)
+    first, scores, is_exact = candidates.rows[:, 0], candidates.scores[:, 0], True
+    if options.each_once and not is_related:
+        floor = threshold - _CLOSE * measured.spread
+        first, scores, is_exact = assigned(a, b, candidates, floor=floor, fixed=decisions)
+    return Matches(
+        folder=folder,
+        items_a=items_a,
+        items_b=items_b,
+        columns_a=columns[0],
+        columns_b=columns[0 if is_related else 1],
+        candidates=candidates,
+        baseline=measured,
+        first=first,
+        scores=scores,
+        is_exact=is_exact,
+        differs=_differing(texts_a, texts_b, first),
+        keys=a.keys,
+        each_once=options.each_once and not is_related,
+        threshold=threshold,
+        decided=decisions,
+    )
+
+
+def _columns(database: sqlite3.Connection, names: str, roles: str) -> ListColumns:
+    columns, given = (metadata_value(database, name, ()) for name in (names, roles))
+    return ListColumns(
+        msgspec.convert(columns, tuple[str, ...]), tuple(map(Role, msgspec.convert(given, tuple[str, ...])))
+    )
+
+
+def _values(
+    database: sqlite3.Connection, columns: Sequence[ListColumns], name: str, lists: int
+) -> list[Numbers | None]:
+    """For each list a number for the value that each row has in a column, -1 for an empty one; None without a name."""
+    if not name:
+        return [None] * lists
+    numbers: dict[str, int] = {"": -1}
+    found: list[Numbers | None] = []
+    for file, each in enumerate(columns[:lists], 1):
+        at = index_of(name, each.names)
+        if at is None:
+            raise UsageError(message("list_has_no_column", list="AB"[file - 1], name=name))
+        values = (folded(value or "") for (value,) in database.execute(_COLUMN, (f"$[{at}]", file)))
+        found.append(np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64))
+    return found
+
+
+def _decided(
+    a: Sequence[str], b: Sequence[str], best: Numbers, decided: Callable[[str], Decision | None]
+) -> dict[int, int]:
+    """What was decided as far as it is about these lists: the accepted text is in B, or the refused one is the best."""
+    rows_of = {folded(text): row for row, text in reversed(list(enumerate(b)))}
+    found: dict[int, int] = {}
+    for row, text in enumerate(a):
+        if (decision := decided(text)) is None:
+            continue
+        other = rows_of.get(folded(decision.other), -1)
+        is_best = best[row] >= 0 and folded(b[int(best[row])]) == folded(decision.other)
+        if other >= 0 and (decision.accepted or is_best):
+            found[row] = other if decision.accepted else -1
+    return found
+
+
+def _differing(a: Sequence[str], b: Sequence[str], first: Numbers) -> NDArray[np.bool_]:
+    found = np.zeros(len(first), np.bool_)
+    for row in np.flatnonzero(first >= 0).tolist():
+        if row % 1_000 == 0:
+            check_stopped()
+        found[row] = any(differing_numbers(a[row], b[int(first[row])]))
+    return found

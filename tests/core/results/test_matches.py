@@ -1,0 +1,125 @@
+"""The matches of a job of two lists, from its files on: what is sent, what a row gets, and what a person decided."""
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
+from cfbatch_gui.core.inputs.layouts import with_role
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.jobs.states import Job, MatchOptions, Purpose
+from cfbatch_gui.core.judgements.book import Shelf
+from cfbatch_gui.core.judgements.decisions import Decisions
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.matches import Decision, MatchState, read_matches
+from tests.core.inputs.files import suggested
+
+A = """id,name,size,country
+1,Stock pot steel,8 l,at
+2,Frying pan,28 cm,at
+3,,,de
+4,TEA KETTLE,,de
+5,Zebra crossing,,de
+"""
+B = """sku;title;country
+x1;Frying pan, 28 cm;at
+x2;tea kettle;de
+x3;Stock pot steel, 8.5 l;at
+x4;tea kettle;at
+"""
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[Program]:
+    opened = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0))
+    yield opened
+    await opened.close()
+
+
+async def matched(program: Program, folder: Path, **options: object) -> Job:
+    (folder / "a.csv").write_text(A)
+    (folder / "b.csv").write_text(B)
+    source, second = open_source(folder / "a.csv"), open_source(folder / "b.csv")
+    mapping = suggested(source, None, second)
+    assert mapping.layout is Layout.LISTS
+    mapping = with_role(mapping, 2, Role.TEXT)
+    job = program.drafts.create(Kind.EMBED, "lists", program.settings.model, "practice")
+    job = program.drafts.change(
+        job.id,
+        options=replace(job.options, purpose=Purpose.MATCH, matching=MatchOptions(**options)),  # type: ignore[arg-type]
+    )
+    program.drafts.load(job.id, source, mapping, second)
+    await program.actions.send(job.id)
+    await program.runner.wait(job.id)
+    return program.ledger.job(job.id)
+
+
+async def test_each_text_is_sent_once_and_each_row_of_a_has_what_it_gets(program: Program, tmp_path: Path) -> None:
+    job = await matched(program, tmp_path)
+    assert (job.rows_in, job.texts, job.problems) == (5, 8, 1)
+    assert sum(batch.texts for batch in job.batches) == 6  # "tea kettle" twice, and a pan in both lists
+    found = read_matches(program.folder(job.id), job)
+    assert [each.text for each in found.rows_a(range(4))] == [
+        "Stock pot steel, 8 l", "Frying pan, 28 cm", "TEA KETTLE", "Zebra crossing",
+    ]  # fmt: skip
+    assert found.rows_a([2])[0].cells == ("4", "TEA KETTLE", "", "de")
+    assert found.first.tolist()[:3] == [2, 0, 1]
+    assert [found.states[row] for row in (1, 2)] == [MatchState.SAME] * 2
+    assert found.scores[2] == 1.0
+    assert found.differs.tolist() == [True, False, False, False]
+    assert found.with_threshold(0.99).states[3] == MatchState.WITHOUT
+    assert sum(found.counts().values()) == 4
+
+
+async def test_limits_and_each_row_once(program: Program, tmp_path: Path) -> None:
+    job = await matched(program, tmp_path, within="country")
+    found = read_matches(program.folder(job.id), job)
+    assert found.first.tolist() == [2, 0, 1, 1]
+    program.drafts.use_for(job.id, matching=MatchOptions(not_within="country"))
+    found = read_matches(program.folder(job.id), program.ledger.job(job.id))
+    assert found.first.tolist()[2] == 3
+    program.drafts.use_for(job.id, matching=MatchOptions(each_once=True))
+    found = read_matches(program.folder(job.id), program.ledger.job(job.id))
+    given = found.first[found.first >= 0].tolist()
+    assert len(given) == len(set(given))
+    assert program.ledger.job(job.id).batches == job.batches  # nothing was sent again
+
+
+async def test_decisions_belong_to_texts(program: Program, tmp_path: Path) -> None:
+    job = await matched(program, tmp_path)
+    folder = program.folder(job.id)
+    with closing(Shelf(tmp_path / "judgements.db")) as shelf:
+        decisions = Decisions(shelf, clock=lambda: 0.0)
+        assert decisions.decide("Zebra crossing", Decision("tea kettle", accepted=True)) is None
+        best = read_matches(folder, job, decisions.find)
+        first = best.rows_b([int(best.first[0])])[0].text
+        decisions.decide("Stock pot steel, 8 l", Decision(first, accepted=False))
+    with closing(Shelf(tmp_path / "judgements.db")) as shelf:
+        decisions = Decisions(shelf, clock=lambda: 0.0)
+        found = read_matches(folder, job, decisions.find)
+        assert found.states.tolist()[::3] == [MatchState.NONE, MatchState.ACCEPTED]
+        assert found.chosen.tolist()[::3] == [-1, 1]
+        before = decisions.decide("zebra crossing ", Decision("another text", accepted=True))
+        assert read_matches(folder, job, decisions.find).states[3] == found.with_decision(3, None).states[3]
+        decisions.decide("Zebra crossing", before)
+        assert read_matches(folder, job, decisions.find).chosen[3] == 1
+        decisions.decide("Zebra crossing", None)
+        assert decisions.find("Zebra crossing") is None
+
+
+async def test_related_rows_are_those_of_the_same_list(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name\nred pan\nblue pan\n\nRed pan\nzebra\n")
+    source = open_source(tmp_path / "a.csv")
+    job = program.drafts.create(Kind.EMBED, "rows", program.settings.model, "practice")
+    program.drafts.load(job.id, source, suggested(source, Kind.EMBED))
+    await program.actions.send(job.id)
+    await program.runner.wait(job.id)
+    found = read_matches(program.folder(job.id), program.ledger.job(job.id))
+    assert found.is_related
+    assert found.options(0)[0][0] == 2
+    assert not math.isnan(found.scores[1])
+    assert MatchState.CHECK not in found.states
