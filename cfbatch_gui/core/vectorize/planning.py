@@ -8,9 +8,9 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,7 +26,7 @@ from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of,
 from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.results.outcomes import has_origins
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
-from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
+from cfbatch_gui.core.vectorize.client import Metadata, VectorizeIndex, encode_line
 from cfbatch_gui.core.vectorize.push_values import (
     IdSource,
     PushCheck,
@@ -41,7 +41,6 @@ from cfbatch_gui.core.workers_ai.limits import (
     MAX_INDEX_DIMENSIONS,
     MAX_METADATA_BYTES,
     MAX_NAMESPACE_BYTES,
-    MAX_UPLOAD_VECTORS,
     MAX_VECTOR_ID_BYTES,
 )
 
@@ -229,12 +228,15 @@ def _of_job(rows: PushRows, options: PushOptions, index: VectorizeIndex | None) 
 
 @dataclass(frozen=True, slots=True)
 class PushPlan:
-    """The rows, and which are to be sent: (items,), bool, by item number - 1, as `checksums`, uint64."""
+    """The rows, and the checksums of those that are to be sent, uint64 (items,), by item number - 1; 0 is not sent."""
 
     rows: PushRows
     check: PushCheck
-    is_to_send: NDArray[np.bool_]
     checksums: NDArray[np.uint64]
+
+    @property
+    def to_send(self) -> int:
+        return int(np.count_nonzero(self.checksums))
 
 
 async def plan_push(
@@ -265,8 +267,7 @@ def _plan(
     total = 2 * rows.count
     numbers, of_rows = check_rows(rows, options, lambda done, _: progress(done, total))
     problems = [*map(PushProblem, _of_job(rows, options, index)), *of_rows]
-    last = int(rows.item_numbers[-1]) if rows.count else 0
-    is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
+    checksums = np.zeros(int(rows.item_numbers[-1]) if rows.count else 0, np.uint64)
     new = changed = 0
     gone: tuple[tuple[str, int], ...] = ()
     if not problems:
@@ -279,8 +280,8 @@ def _plan(
             held = record.checksums_of(ids)
             for row, number in zip(block, sums, strict=True):
                 before = held.get(row.id, NEVER_CONFIRMED)
-                checksums[row.item_no - 1] = number
-                is_to_send[row.item_no - 1] = before != number or options.everything
+                if before != number or options.everything:
+                    checksums[row.item_no - 1] = number
                 new += before == NEVER_CONFIRMED
                 changed += before not in (NEVER_CONFIRMED, number)
             done += len(block)
@@ -301,7 +302,7 @@ def _plan(
         problems=tuple(problems),
         notes=(record.damage,) if record.damage else (),
     )
-    return PushPlan(rows, found, is_to_send, checksums)
+    return PushPlan(rows, found, checksums)
 
 
 def _checksums(
@@ -317,35 +318,29 @@ def _checksums(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One upload: the ids of its vectors, their checksums, and its lines of NDJSON."""
+class SentVector(NamedTuple):
+    """`line` is its line of NDJSON."""
 
-    ids: tuple[str, ...]
-    checksums: tuple[int, ...]
-    lines: tuple[bytes, ...] = field(repr=False)
+    id: str
+    checksum: int
+    line: bytes
 
 
-def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes: int = PART_BYTES) -> Iterator[Part]:
-    """The parts; for a thread. The same plan gives the same parts. Raises DataError and ExportError."""
-    ids: list[str] = []
-    checksums: list[int] = []
-    lines: list[bytes] = []
-    size = 0
+def parts(plan: PushPlan, *, most_vectors: int, most_bytes: int) -> Iterator[list[SentVector]]:
+    """The uploads; for a thread. The same plan gives the same ones. Raises DataError and ExportError."""
+    part, size = list[SentVector](), 0
     for block, vectors in plan.rows.rows_with_vectors():
-        wanted = [index for index, row in enumerate(block) if plan.is_to_send[row.item_no - 1]]
+        wanted = [index for index, row in enumerate(block) if plan.checksums[row.item_no - 1]]
         if not wanted:
             continue
         for index, values in zip(wanted, vector_texts(vectors[wanted]), strict=True):
             row = block[index]
             metadata = plan.rows.metadata(row, plan.check.numbers)
             line = encode_line(row.id, values, row.namespace, metadata)
-            if lines and (len(lines) >= most_vectors or size + len(line) > most_bytes):
-                yield Part(tuple(ids), tuple(checksums), tuple(lines))
-                ids, checksums, lines, size = [], [], [], 0
-            ids.append(row.id)
-            checksums.append(int(plan.checksums[row.item_no - 1]))
-            lines.append(line)
+            if part and (len(part) >= most_vectors or size + len(line) > most_bytes):
+                yield part
+                part, size = [], 0
+            part.append(SentVector(row.id, int(plan.checksums[row.item_no - 1]), line))
             size += len(line)
-    if lines:
-        yield Part(tuple(ids), tuple(checksums), tuple(lines))
+    if part:
+        yield part
