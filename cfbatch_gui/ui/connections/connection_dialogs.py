@@ -23,26 +23,11 @@ from cfbatch_gui.core.worker_setup import Names, State, WorkerSetup
 from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui import dialogs, display, widgets
 from cfbatch_gui.ui.connections.connection_cards import LineRow, StepRow, TickRow, has_problem
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Card,
-    CheckBox,
-    DangerButton,
-    IconLine,
-    Item,
-    Label,
-    PrimaryButton,
-    Role,
-    Saying,
-    StateLabel,
-    boxed,
-    column,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, Card, IconLine, Item, Label, PrimaryButton, Role, Saying, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.connections import Row, account_row, token_row
 from cfbatch_gui.words.languages import said, tr
@@ -64,7 +49,7 @@ class WorkDialog(dialogs.Dialog):
         self._tasks, self.start_button = tasks, start_button
         start_button.clicked.connect(self.try_to_start)
         self.problem = Saying("circle-x", "error", "body")
-        self.outcome, self.afterwards = StateLabel(), Label("", "quiet", wrap=True)
+        self.outcome, self.afterwards = widgets.StateLabel(), Label("", "quiet", wrap=True)
         self._done = boxed(column(row(self.outcome, None), self.afterwards, gap=SMALL))
         self._done.hide()
         self.close_button.clicked.disconnect()
@@ -358,7 +343,7 @@ class WorkerSetupDialog(AccountDialog):
         self._connection_id = ""
         plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
         paid = TickRow(Row("paid_plan", tr("The account is on the Workers Paid plan"), help=plan))
-        self.replace, self.paid_plan = CheckBox(tr("Replace what has this name there")), paid.field
+        self.replace, self.paid_plan = widgets.CheckBox(tr("Replace what has this name there")), paid.field
         self.paid_plan.setChecked(paid_plan)
         copy = lambda: page.tasks.start("copy secret", self._copy_secret())  # noqa: E731
         self.copy_secret = Button(tr("Copy the secret"), "copy", copy)
@@ -423,12 +408,12 @@ class WorkerRemovalDialog(AccountDialog):
         keeping = TickRow(Row("keep_bucket", tr("Keep the bucket with the stored answers"), help=billed))
         self.keep_bucket = keeping.field
         words = tr("Remove the connection “{name}” and its secret from this computer, too")
-        self.forget = CheckBox(words.format(name=title_words(record.name)))
+        self.forget = widgets.CheckBox(words.format(name=title_words(record.name)))
         about = tr(
             "The Worker, its Workflow and its bucket are deleted from your account; nothing else is. Collect first:"
             " jobs that are under way there cannot be collected through it any more."
         )
-        start = DangerButton(tr("Remove from my account"), "trash-2")
+        start = widgets.DangerButton(tr("Remove from my account"), "trash-2")
         super().__init__(page, start, about, keeping, self.forget)
         try:
             self.worker.setText(worker_setup.names_at(record.url).worker)
