@@ -27,22 +27,9 @@ from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.results.outcomes import has_origins
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.vectorize.client import Metadata, VectorizeIndex, encode_line
-from cfbatch_gui.core.vectorize.push_values import (
-    IdSource,
-    PushCheck,
-    PushOptions,
-    PushProblem,
-    PushProgress,
-    PushStage,
-    Show,
-)
+from cfbatch_gui.core.vectorize.push_values import IdSource, PushCheck, PushOptions, PushProblem, PushProgress, Show
 from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, IndexRecord
-from cfbatch_gui.core.workers_ai.limits import (
-    MAX_INDEX_DIMENSIONS,
-    MAX_METADATA_BYTES,
-    MAX_NAMESPACE_BYTES,
-    MAX_VECTOR_ID_BYTES,
-)
+from cfbatch_gui.core.workers_ai import limits
 
 Progress = Callable[[int, int], None]
 
@@ -159,9 +146,9 @@ _Kind = tuple[Message, int]
 # What Vectorize would refuse of a row, and the most that it takes.
 _NO_ID: _Kind = message("rows_without_id_n_choose_another"), 1
 _REPEATED: _Kind = message("rows_id_earlier_row_n_choose"), 1
-_LONG_ID: _Kind = message("rows_id_more_than_most_bytes"), MAX_VECTOR_ID_BYTES
-_LONG_NAMESPACE: _Kind = message("rows_namespace_more_than_most_bytes"), MAX_NAMESPACE_BYTES
-_LARGE: _Kind = message("rows_more_than_most_bytes_metadata"), MAX_METADATA_BYTES
+_LONG_ID: _Kind = message("rows_id_more_than_most_bytes"), limits.MAX_VECTOR_ID_BYTES
+_LONG_NAMESPACE: _Kind = message("rows_namespace_more_than_most_bytes"), limits.MAX_NAMESPACE_BYTES
+_LARGE: _Kind = message("rows_more_than_most_bytes_metadata"), limits.MAX_METADATA_BYTES
 
 
 def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tuple[tuple[str, ...], list[PushProblem]]:
@@ -184,13 +171,13 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
                 refuse(_NO_ID, row)
             elif row.id in ids:
                 refuse(_REPEATED, row)
-            elif len(row.id.encode()) > MAX_VECTOR_ID_BYTES:
+            elif len(row.id.encode()) > limits.MAX_VECTOR_ID_BYTES:
                 refuse(_LONG_ID, row)
             ids.add(row.id)
-            if len(row.namespace.encode()) > MAX_NAMESPACE_BYTES:
+            if len(row.namespace.encode()) > limits.MAX_NAMESPACE_BYTES:
                 refuse(_LONG_NAMESPACE, row)
             # Numbers are never longer than their cells with two quotation marks, so that this is the most it can be.
-            if row.cells and len(rows.metadata(row, ())) > MAX_METADATA_BYTES:
+            if row.cells and len(rows.metadata(row, ())) > limits.MAX_METADATA_BYTES:
                 refuse(_LARGE, row)
             written = {key: cell for key, cell in zip(keys, row.cells, strict=True) if cell}
             filled |= written.keys()
@@ -213,8 +200,10 @@ def _of_job(rows: PushRows, options: PushOptions, index: VectorizeIndex | None) 
     dimension = rows.dimension
     if not rows.count:
         yield message("job_no_vectors_yet")
-    if dimension > MAX_INDEX_DIMENSIONS:
-        yield message("vectorize_takes_vectors_most_most_numbers", most=MAX_INDEX_DIMENSIONS, dimension=dimension)
+    if dimension > limits.MAX_INDEX_DIMENSIONS:
+        yield message(
+            "vectorize_takes_vectors_most_most_numbers", most=limits.MAX_INDEX_DIMENSIONS, dimension=dimension
+        )
     if index is not None and dimension and index.dimensions not in (0, dimension):
         about = {"index": index.name, "wanted": index.dimensions, "dimension": dimension}
         yield message("index_takes_vectors_wanted_numbers_these", **about)
@@ -256,7 +245,7 @@ async def plan_push(
 
     def progress(done: int, total: int) -> None:
         check_stopped()
-        loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
+        loop.call_soon_threadsafe(show, PushProgress(done=done, total=total))
 
     return await in_thread(lambda: _plan(PushRows(folder, job, options), options, record, index, progress))
 

@@ -97,9 +97,9 @@ class PushStage(Enum):
 class PushProgress:
     """`done` of `total` vectors of the stage, 0 while the index processes them; `waiting` says why."""
 
-    stage: PushStage
-    done: int
-    total: int
+    stage: PushStage = PushStage.READING
+    done: int = 0
+    total: int = 0
     waiting: str = ""
     waiting_seconds: float = 0.0
 

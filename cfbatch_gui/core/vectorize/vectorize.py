@@ -21,14 +21,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.vectorize.client import (
-    SAMPLE,
-    Match,
-    StoredVector,
-    VectorizeIndex,
-    VectorizeIndexes,
-    check_index_name,
-)
+from cfbatch_gui.core.vectorize.client import Match, StoredVector, VectorizeIndex, VectorizeIndexes, check_index_name
 from cfbatch_gui.core.vectorize.planning import PushPlan, PushRows, parts, plan_push, push_columns
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
@@ -85,6 +78,8 @@ def _path(folder: JobFolder) -> Path:
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  # seconds between two questions
 # Seconds that an index is waited for. Mutations are usually processed within seconds, large ones within minutes.
 _WAITED_IN_ALL = 600.0
+# Vectors that are read back to compare them. Set here: 10 calls of the account's 1,200 in five minutes.
+_SAMPLE = 200
 _DIFFERENCES = 4  # comparisons with a difference, after which it is taken for one
 _OTHER_INDEX = message("index_was_created_anew_since_last")
 _CHANGED_ELSEWHERE = message("something_else_changed_index_since_last")
@@ -101,7 +96,7 @@ class _Pushing:
     _push: Push
     _settings: PushSettings
     _show: Show
-    _progress = PushProgress(PushStage.READING, 0, 0)
+    _progress = PushProgress()
 
     def __post_init__(self) -> None:
         self._again = Repeating(sleep=self._settings.sleep, waiting=self._say_waiting)
@@ -151,7 +146,7 @@ class _Pushing:
         """
         record, last = self._record, self._push.last_mutation
         expected = await asyncio.to_thread(lambda: record.count)
-        ids, vectors = await asyncio.to_thread(rows.sample, SAMPLE)
+        ids, vectors = await asyncio.to_thread(rows.sample, _SAMPLE)
         waited, wait, differences = 0.0, _FIRST_WAIT, 0
         while True:
             self._tell(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))

@@ -20,14 +20,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_connection_kind, check_index_name
-from cfbatch_gui.core.vectorize.push_values import (
-    IdSource,
-    MetadataColumn,
-    Push,
-    PushCheck,
-    PushOptions,
-    PushProgress,
-)
+from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, Push, PushCheck, PushOptions, PushProgress
 from cfbatch_gui.core.versions import find_predecessor
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_METADATA_BYTES

@@ -14,27 +14,13 @@ from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.nearest import LONGEST
+from cfbatch_gui.core.vectorize import push_values
 from cfbatch_gui.core.vectorize.client import Metric
-from cfbatch_gui.core.vectorize.push_values import (
-    Hit,
-    Push,
-    PushOptions,
-    PushOutcome,
-    PushProgress,
-    PushStage,
-    SearchResult,
-    Show,
-)
+from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushProgress, PushStage, Show
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices, action_words
-from cfbatch_gui.ui.results.push_form import (
-    CHECK,
-    JobVectors,
-    PushForm,
-    read_job,
-    short_name,
-)
+from cfbatch_gui.ui.results.push_form import CHECK, JobVectors, PushForm, read_job, short_name
 from cfbatch_gui.ui.results.results_page import LOADING, ResultsPage
 from cfbatch_gui.ui.tables.table_rows import Column, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
@@ -83,7 +69,7 @@ class PushView(QWidget):
         self.setLayout(column(state, self._sent, gap=MEDIUM))
 
     def show_running(self, running: RunningPush) -> None:
-        progress = running.progress or PushProgress(PushStage.READING, 0, 0)
+        progress = running.progress or PushProgress()
         is_sent = progress.stage in _AT_THE_INDEX
         line = tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
         if is_sent:
@@ -193,7 +179,7 @@ class SearchPanel(Card):
     def show_possible(self) -> None:
         self.button.set_possible("" if self.text() else tr("Type a sentence first."))
 
-    def show_result(self, result: SearchResult) -> None:
+    def show_result(self, result: push_values.SearchResult) -> None:
         self.found.set_rows(result.hits)
         if not result.hits:
             self.show_sentence(
@@ -371,7 +357,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         if self._push is not None:
             self._send_to(self._push.index, self._push.options)
 
-    def _send_to(self, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
+    def _send_to(self, index: str, options: push_values.PushOptions, *, new_dimension: int = 0) -> None:
         """`new_dimension` is that of an index that is created first, 0 for one that is there."""
         known, vectorize = self._known, self.program.vectorize
         if known is None:
