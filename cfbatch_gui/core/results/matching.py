@@ -22,7 +22,6 @@ from cfbatch_gui.core.system.threads import check_stopped
 
 Numbers = NDArray[np.int64]  # mostly indices of rows
 
-MOST_BEST = 20
 MOST_EXACT = 2_000  # rows of either list up to which `assigned` finds the largest total
 _BLOCK = 2_048  # rows of either list that are compared at once
 _MANY = 64  # pairs of a row in a block from which on all are compared in float64
@@ -66,25 +65,12 @@ class Candidates:
     same: NDArray[np.bool_]  # (n, k), whether the texts are equal: the score is 1
     best_of: Numbers  # (m,), -1 for none
 
-    @property
-    def margins(self) -> NDArray[np.float64]:
-        """The best score minus the second, (n,), NaN without a second."""
-        padded = np.pad(self.scores, ((0, 0), (0, 1)), constant_values=np.nan)
-        return padded[:, 0] - padded[:, 1]
-
-    @property
-    def mutual(self) -> NDArray[np.bool_]:
-        """Whether the row and its best candidate are each the other's best, (n,)."""
-        found: NDArray[np.bool_] = np.append(self.best_of, -1)[self.rows[:, 0]] == np.arange(len(self.rows))
-        return found
-
 
 def find_candidates(a: Side, b: Side, best: int, *, progress: Progress = lambda share: None) -> Candidates:
     """The best 1 to 20 rows of B for each of A; where `b is a`, no row is its own. Blocking: minutes for 100,000."""
     search = _Search(_Lists(a, b), best)
-    for rows in _blocks(len(a)):
-        for columns in _blocks(len(b)):
-            check_stopped()
+    for rows in _parts(np.arange(len(a)), _BLOCK):
+        for columns in _parts(np.arange(len(b)), _BLOCK):
             progress((rows[0] + len(rows) * columns[0] / len(b)) / len(a))
             search.compare(rows, columns)
     progress(1.0)
@@ -94,15 +80,10 @@ def find_candidates(a: Side, b: Side, best: int, *, progress: Progress = lambda 
     return Candidates(rows, scores, same, rows[:, 0].copy() if b is a else search.best_of)
 
 
-def _blocks(count: int) -> Iterator[Numbers]:
-    return (np.arange(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK))
-
-
-def _parts(rows: Numbers, width: int) -> Iterator[Numbers]:
-    step = max(1, _NUMBERS // max(1, width))
-    for start in range(0, len(rows), step):
+def _parts(rows: Numbers, size: int) -> Iterator[Numbers]:
+    for start in range(0, len(rows), max(1, size)):
         check_stopped()
-        yield rows[start : start + step]
+        yield rows[start : start + max(1, size)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +115,7 @@ class _Lists:
         a, b = self.a, self.b
         scores = np.full(len(rows), np.nan)
         scales = a.scales[rows] * b.scales[columns]
-        for part in _parts(np.flatnonzero(scales), a.vectors.shape[1]):
+        for part in _parts(np.flatnonzero(scales), _NUMBERS // max(1, a.vectors.shape[1])):
             left, right = a.vectors[rows[part]].astype(np.float64), b.vectors[columns[part]].astype(np.float64)
             scores[part] = np.clip(np.einsum("ij,ij->i", left, right) * scales[part], -1, 1).round(_DECIMALS)
         scores[a.keys[rows] == b.keys[columns]] = _SAME
@@ -172,11 +153,10 @@ class _Search:
             least = np.partition(found[new], -self._best, axis=1)[:, -self._best]
             limits[new] = np.maximum(limits[new], least - 2 * self._slack)
         highest = found.max(axis=0)
-        is_higher = highest > self._below(self._best_scores[columns])
-        mask = found > limits[:, None].astype(np.float32)
-        mask |= found > np.where(is_higher, highest - 2 * self._slack, np.inf).astype(np.float32)
+        lower = np.where(highest > self._below(self._best_scores[columns]), highest - 2 * self._slack, np.inf)
+        mask = (found > limits[:, None].astype(np.float32)) | (found > lower.astype(np.float32))
         many = np.flatnonzero(mask.sum(axis=1) > _MANY + 4 * self._best)
-        for part in _parts(many, len(columns)):
+        for part in _parts(many, _NUMBERS // len(columns)):
             mask[part] = self._exactly(rows[part], columns)
         return mask
 
@@ -194,8 +174,7 @@ class _Search:
             ties = found == least
             mask &= (found > least) | (ties & (ties.cumsum(axis=1) <= self._best))
         highest = found.argmax(axis=0)
-        each = np.arange(len(columns))
-        mask[highest, each] |= found[highest, each] > self._best_scores[columns]
+        mask[highest, range(len(columns))] |= found.max(axis=0) > self._best_scores[columns]
         return mask
 
     def _note_best_of(self, rows: Numbers, columns: Numbers, scores: NDArray[np.float64]) -> None:
@@ -247,7 +226,7 @@ def assigned(
 def _assign_falling(lists: _Lists, candidates: Candidates, floor: float, rows: Numbers) -> None:
     index, turn = np.nonzero((candidates.scores >= floor) & (rows == _OPEN)[:, None])
     others, taken = candidates.rows[index, turn], set(rows.tolist())
-    for part in _parts(np.lexsort((others, index, -candidates.scores[index, turn])), 1):
+    for part in _parts(np.lexsort((others, index, -candidates.scores[index, turn])), _NUMBERS):
         for row, other in zip(index[part].tolist(), others[part].tolist(), strict=True):
             if other not in taken and rows[row] == _OPEN:
                 rows[row] = other
@@ -257,20 +236,17 @@ def _assign_falling(lists: _Lists, candidates: Candidates, floor: float, rows: N
 def _assign_exactly(lists: _Lists, candidates: Candidates, floor: float, rows: Numbers) -> None:
     ours, theirs = np.flatnonzero(rows == _OPEN), np.setdiff1d(np.arange(len(lists.b)), rows)
     gains = np.minimum(lists.products(ours, theirs, np.float64), 1)
-    chosen = _largest_total(np.rint(np.where(gains >= floor, gains, 0) / _STEP).astype(np.int64))
-    rows[ours] = np.append(theirs, -1)[chosen]
+    index, turn = _largest_total(np.rint(np.where(gains >= floor, gains, 0) / _STEP).astype(np.int64))
+    rows[ours[index]] = theirs[turn]
 
 
-def _largest_total(gains: Numbers) -> Numbers:
-    """The column of each row, (n,), -1 for none, with the largest sum of gains, none of which is below 0."""
-    if len(gains) > gains.shape[1]:
-        owners = _largest_total(np.ascontiguousarray(gains.T))
-        found = np.full(len(gains), -1)
-        found[owners[owners >= 0]] = np.flatnonzero(owners >= 0)
-        return found
-    costs = gains.max(initial=0) - gains
-    prices = np.zeros(gains.shape[1], np.int64)
-    owners, found = np.full(gains.shape[1], -1), np.full(len(gains), -1)
+def _largest_total(gains: Numbers) -> tuple[Numbers, Numbers]:
+    """The rows and columns of pairs, each once, with the largest sum of gains, which are 0 where two are no pair."""
+    if len(gains) < gains.shape[1]:
+        return _largest_total(np.ascontiguousarray(gains.T))[::-1]
+    costs = -np.pad(gains, ((0, 0), (0, len(gains) - gains.shape[1])))
+    prices = costs.min(axis=0, initial=0)
+    owners, found = np.full(len(gains), -1), np.full(len(gains), -1)
     for row in range(len(gains)):
         check_stopped()
         column, before = _shortest_path(costs, prices, owners, row)
@@ -278,7 +254,8 @@ def _largest_total(gains: Numbers) -> Numbers:
         while owner != row:
             owner = owners[column] = before[column]
             column, found[owner] = found[owner], column
-    return np.where(gains[np.arange(len(gains)), found] > 0, found, -1)
+    rows = np.flatnonzero(costs[np.arange(len(gains)), found])
+    return rows, found[rows]
 
 
 def _shortest_path(costs: Numbers, prices: Numbers, owners: Numbers, row: int) -> tuple[int, Numbers]:
@@ -316,19 +293,15 @@ class Baseline:
 
 def baseline(a: Side, b: Side, candidates: Candidates) -> Baseline:
     """The level of unrelated pairs: of some 200,000 evenly spread over both lists all but the best of each row."""
-    rows, others = _spread(a), _spread(b)
+    there = (np.flatnonzero(side.scales) for side in (a, b))
+    rows, others = (each[np.linspace(0, len(each) - 1, min(len(each), _DRAWN)).astype(np.int64)] for each in there)
     free = _Lists(*(replace(side, within=None, apart=None) for side in (a, b)))
     scores = np.sort(free.products(rows, others, np.float64), axis=1)
-    related = min(MOST_BEST, max(1, len(b) // 100)) * len(others) / max(1, len(b))
+    related = min(20, max(1, len(b) // 100)) * len(others) / max(1, len(b))
     found = (scores[:, : len(others) - math.ceil(related)], scores, np.zeros(1))
     unrelated = next(kept for each in found if len(kept := each[np.abs(each) < _SAME]))
     middle, high = np.percentile(unrelated, (50, 99)).tolist()
     return Baseline(high, min(max(_valley(candidates, high), high), _MOST), max(high - middle, _LEAST_SPREAD))
-
-
-def _spread(side: Side) -> Numbers:
-    there = np.flatnonzero(side.scales)
-    return there[np.linspace(0, len(there) - 1, min(len(there), _DRAWN)).astype(np.int64)]
 
 
 def _valley(candidates: Candidates, otherwise: float) -> float:
