@@ -23,7 +23,7 @@ from cfbatch_gui.core.system.threads import check_stopped
 Numbers = NDArray[np.int64]  # mostly indices of rows
 
 MOST_EXACT = 2_000  # rows of either list up to which `assigned` finds the largest total
-_BLOCK = 2_048  # rows of either list that are compared at once
+_BLOCK = 1_280  # rows of either list that are compared at once
 _MANY = 64  # pairs of a row in a block from which on all are compared in float64
 _NUMBERS = 1_000_000  # of vectors that are copied at once
 _DECIMALS = 9
