@@ -7,8 +7,8 @@ from cfbatch_gui.core.judgements.decisions import Decisions
 from cfbatch_gui.core.judgements.session import Pace
 from cfbatch_gui.core.results.matches import Decision, Doubt, ListRow, Matches
 
-NONE = -1  # instead of a row of list B
-_SHOWN = 5  # candidates of a row
+NONE = -1  # instead of a candidate, or of a row of list B
+MOST_OPTIONS = 5  # candidates of a row that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A decision of this review: `other` is the index of a row of list B or NONE, `place` that among the candidates."""
+    """A decision of this review: `place` is that of a candidate or NONE, `before` what counted before."""
 
     asked: Asked
-    other: int
     place: int
-    before: Decision | None  # what counted for its text
+    before: Decision | None
 
 
 class Review:
-    """All methods but `__len__` are blocking. Raises DataError, DiskFull, after which nothing has changed."""
+    """Making it, deciding and taking back are blocking. Raises DataError, DiskFull, after which nothing has changed."""
 
     def __init__(self, matches: Matches, decisions: Decisions, *, clock: Callable[[], float]) -> None:
         self.matches, self._decisions, self._pace = matches, decisions, Pace(clock)
@@ -50,9 +49,10 @@ class Review:
         self._at_first = len(matches.decided)
         self._show()
 
-    def __len__(self) -> int:
+    @property
+    def total(self) -> int:
         """The rows that are decided and those that are left; a decision may bring another one into doubt."""
-        return self.done + self.left
+        return self.done + self._left
 
     @property
     def done(self) -> int:
@@ -60,41 +60,39 @@ class Review:
         return len(self.matches.decided) - self._at_first
 
     def seconds_left(self) -> float:
-        return self._pace.seconds_left(self.left)
+        return self._pace.seconds_left(self._left)
 
-    def decide(self, other: int) -> None:
-        """Give the row that is asked about a row of list B, or NONE."""
+    def decide(self, place: int) -> None:
+        """Give the row that is asked about one of its candidates, or NONE of them."""
         asked = self.asked
         if asked is None:
             return
-        place = next((at for at, option in enumerate(asked.options) if option.other == other), NONE)
-        text, decision = self.matches.decision(asked.index, other)
-        before = self._decisions.decide(text, decision)
-        self.given.append(Given(asked, other, place, before))
+        other = asked.options[place].other if place != NONE else NONE
+        before = self._decisions.decide(*self.matches.decision(asked.index, other))
+        self.given.append(Given(asked, place, before))
         self._pace.answered()
         self.matches = self.matches.with_decision(asked.index, other)
         self._show()
 
-    def take_back(self) -> bool:
-        """Take the last decision back and ask about its row again; False before the first."""
+    def take_back(self) -> None:
+        """Take the last decision back, if there is one, and ask about its row again."""
         if not self.given:
-            return False
+            return
         last = self.given[-1]
         self._decisions.decide(last.asked.row.text, last.before)
         self.given.pop()
         self._pace.taken_back()
         self.matches = self.matches.with_decision(last.asked.index, None)
         self._show()
-        return True
 
     def _show(self) -> None:
         """Read the most doubtful row that is left."""
         rows = self.matches.to_review()
-        self.left, self.asked = len(rows), self._read(int(rows[0])) if len(rows) else None
+        self._left, self.asked = len(rows), self._read(int(rows[0])) if len(rows) else None
 
     def _read(self, index: int) -> Asked:
         matches = self.matches
-        found = matches.options(index)[:_SHOWN]
+        found = matches.options(index)[:MOST_OPTIONS]
         options = tuple(
             Option(other, row, score, matches.fits_no_other(index, other))
             for (other, score), row in zip(found, matches.rows_b([other for other, _ in found]), strict=True)

@@ -56,6 +56,7 @@ def key_cap(text: str) -> Label:
     label = Label(text, "small")
     label.setProperty("kind", "key")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     return label
 
 
@@ -148,7 +149,7 @@ class JudgingView(QWidget):
         """`about` stands beside the progress and `given` above the text; `chosen` was the grade before an undo."""
         done, total = session.position, len(session)
         self.count.setText(worded("{n} of {all}", n=done, all=total))
-        self.left.setText(_time_left(session.seconds_left()))
+        self.left.setText(time_left(session.seconds_left()))
         self._about.setText(about)
         self.progress.set_parts(done, total)
         self._undo.setEnabled(done > 0)
@@ -191,7 +192,7 @@ class JudgingView(QWidget):
         self._note.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def _time_left(seconds: float) -> str:
+def time_left(seconds: float) -> str:
     minutes = round(seconds / _MINUTE)
     if minutes < 1:
         return tr("less than a minute left")

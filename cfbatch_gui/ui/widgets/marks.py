@@ -28,8 +28,7 @@ Mark = tuple[int, int, QTextCharFormat]
 
 _MOST_CHARACTERS = 200_000  # of a text in which places are looked for
 _LONGEST = 1_000  # characters of a text that are painted
-_SLACK = 0.96  # of the width: what is bold is a little wider
-_FADED = 0.16  # of its colour behind a number, on a chosen row
+_LINES = 1.8  # widths of text that fit on two lines, wherever the first one breaks
 
 
 def spans_in_units(text: str, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -61,11 +60,11 @@ def mark_format() -> QTextCharFormat:
     return form
 
 
-def number_format(*, on_selection: bool = False) -> QTextCharFormat:
+def number_format() -> QTextCharFormat:
     """Of a number that the other text has not."""
     form = QTextCharFormat()
     form.setForeground(theme.colour("attention"))
-    form.setBackground(theme.faded("attention", _FADED) if on_selection else theme.colour("attention_back"))
+    form.setBackground(theme.colour("attention_back"))
     form.setFontWeight(QFont.Weight.DemiBold)
     return form
 
@@ -77,7 +76,7 @@ def word_format() -> QTextCharFormat:
     return form
 
 
-def differences(text: str, than: str, *, on_selection: bool = False) -> list[Mark]:
+def differences(text: str, than: str) -> list[Mark]:
     """The numbers and words of a text that another one has not."""
     numbers = differing_numbers(than, text)[1]
     words: list[tuple[int, int]] = []
@@ -86,7 +85,7 @@ def differences(text: str, than: str, *, on_selection: bool = False) -> list[Mar
             continue
         follows = bool(words) and not text[words[-1][1] : start].strip()
         words.append((words.pop()[0] if follows else start, stop))
-    looks = ((numbers, number_format(on_selection=on_selection)), (words, word_format()))
+    looks = ((numbers, number_format()), (words, word_format()))
     return [(*span, look) for places, look in looks for span in spans_in_units(text, places)]
 
 
@@ -118,73 +117,47 @@ def marked_layout(
 
 
 class MarkedText(Label):
-    """A text on one line, or on two in smaller letters where it does not fit, then cut with "…".
-
-    `kind` is that of the stylesheet, `smaller` how many pixels the smaller letters are larger than body text. With
-    `has_more` there is room for a small line below.
+    """A text on two lines at most, then cut with "…"; with `has_more` there is room for a small line below. `kind` is
+    that of the stylesheet.
     """
 
-    def __init__(self, kind: str, *, smaller: int = 0, has_more: bool = False) -> None:
+    def __init__(self, kind: str, *, has_more: bool = False) -> None:
         super().__init__()
         self.setProperty("kind", kind)
-        self._smaller, self._has_more = smaller, has_more
-        self._than: str | None = None
-        self._more = ""
-        self.on_selection = False
+        self._than, self._more, self._has_more = "", "", has_more
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def show_text(self, text: str, *, than: str | None = None, more: str = "") -> None:
-        """With `than`, what that text has not is marked; `more` is the small line."""
-        self._unbroken = figures.one_line(text, _LONGEST)
-        self._than = figures.one_line(than, _LONGEST) if than is not None else None
-        self._more = figures.one_line(more)
+    def show_text(self, text: str, *, than: str = "", more: str = "") -> None:
+        """What the text has and `than` has not is marked; `more` is the small line."""
+        self._unbroken, self._than, self._more = (figures.one_line(each, _LONGEST) for each in (text, than, more))
         self.setAccessibleName(self._unbroken)
         self.setAccessibleDescription(self._more)
         self.update()
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()
-        height = max(self.fontMetrics().height(), 2 * QFontMetrics(self._font(self._smaller)).height())
-        return QSize(0, height + (QFontMetrics(self._font(-1)).height() if self._has_more else 0))
+        return QSize(0, 2 * self.fontMetrics().height() + self._has_more * QFontMetrics(self._small()).height())
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        layout, small = self._laid_out(), QFontMetrics(self._font(-1))
+        painter, room = QPainter(self), self.width()
+        side = QStyle.visualAlignment(self.layoutDirection(), Qt.AlignmentFlag.AlignLeft)
+        side |= Qt.AlignmentFlag.AlignAbsolute
+        shown = self.fontMetrics().elidedText(self._unbroken, Qt.TextElideMode.ElideRight, round(room * _LINES))
+        layout = marked_layout(shown, self.font(), differences(shown, self._than), side, room, lines=2)
+        small = QFontMetrics(self._small())
         height = layout.boundingRect().height()
         top = (self.height() - height - (small.height() if self._more else 0)) / 2
-        painter = QPainter(self)
         painter.setPen(theme.colour("text"))
         layout.draw(painter, QPointF(0, top))
-        painter.setFont(self._font(-1))
+        painter.setFont(self._small())
         painter.setPen(theme.colour("quiet"))
-        shown = small.elidedText(self._more, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(0, round(top + height), self.width(), small.height(), self._side(), shown)
+        more = small.elidedText(self._more, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(0, round(top + height), room, small.height(), side, more)
 
-    def _laid_out(self) -> QTextLayout:
-        text, room, side = self._unbroken, self.width(), self._side()
-        marks = differences(text, self._than, on_selection=self.on_selection) if self._than is not None else []
-        layout = marked_layout(text, self.font(), marks, side, room)
-        if layout.lineAt(0).naturalTextWidth() <= room:
-            return layout
-        font = self._font(self._smaller)
-        layout = marked_layout(text, font, marks, side, room, lines=2)
-        last = layout.lineAt(layout.lineCount() - 1)
-        if last.textStart() + last.textLength() >= _units(text):
-            return layout
-        before = text.encode("utf-16-le", "surrogatepass")[: 2 * last.textStart()]
-        start = len(before.decode("utf-16-le", "surrogatepass"))
-        rest = QFontMetrics(font).elidedText(text[start:], Qt.TextElideMode.ElideRight, round(room * _SLACK))
-        shown = text[:start] + rest
-        marks = [(at, min(length, _units(shown) - at), look) for at, length, look in marks if at < _units(shown)]
-        return marked_layout(shown, font, marks, side, room, lines=2)
-
-    def _font(self, more: int) -> QFont:
-        font = QFont(self.font())
-        font.setPixelSize(QFontInfo(QApplication.font()).pixelSize() + more)
+    def _small(self) -> QFont:
+        font = QFont(QApplication.font())
+        font.setPixelSize(QFontInfo(font).pixelSize() - 1)
         return font
-
-    def _side(self) -> Qt.AlignmentFlag:
-        side = QStyle.visualAlignment(self.layoutDirection(), Qt.AlignmentFlag.AlignLeft)
-        return side | Qt.AlignmentFlag.AlignAbsolute
