@@ -140,6 +140,11 @@ class Matches:
         return self.items_a is self.items_b
 
     @property
+    def can_be_decided(self) -> bool:
+        """Decisions belong to texts."""
+        return self.has_texts and not self.is_related
+
+    @property
     def close(self) -> float:
         return _CLOSE * self.baseline.spread
 

@@ -4,7 +4,7 @@ get, and the candidates of the chosen row. With one list, the rows that are rela
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,8 +34,7 @@ from cfbatch_gui.core.results.text_search import items_with
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import RowChoice, row_choices
-from cfbatch_gui.ui.results.results_page import TYPING, ResultsPage, Version, labelled, named_cells
+from cfbatch_gui.ui.results.results_page import TYPING, ResultsPage, Version, labelled, named_cells, original_columns
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, NumberColumn, PagedRows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
@@ -50,7 +49,7 @@ from cfbatch_gui.words.matches import MatchLook, doubts_line, match_look, number
 from cfbatch_gui.words.states import is_practice, short_model
 
 A, B = "list-a", "list-b"  # the icons of the lists
-_NARROW = 860  # pixels of a page in which the panel stands below the table
+_NARROW = 900  # pixels of a page in which the panel stands below the table
 _TABLE, _PANEL, _PANE = 723, 366, 132  # widths, and the height of the panel below the table
 _LONGEST = 2_000  # characters of a text in the panel
 
@@ -130,7 +129,7 @@ class CandidateCard(widgets.Clickable):
         self._text, self._score, self._bar = MarkedText("", has_more=True), Label(), ScoreBar()
         self._numbers = widgets.StateLabel()
         self._numbers.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        score = column(self._score, self._bar, None, gap=TINY)
+        score = column(None, self._score, self._bar, None, gap=TINY)
         words = column(row((self._text, 1), score), row(self._numbers, None), gap=2)
         self.setLayout(row(column(self.key, None), (words, 1), margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
 
@@ -171,7 +170,7 @@ class MatchPanel(QWidget):
         self._why.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.cards: list[CandidateCard] = []
         self._cards = column(gap=SMALL)
-        self.accept_button = widgets.KeyedButton(tr("Accept"), "check", tr("Enter"), self.accept)
+        self.accept_button = widgets.KeyedButton(tr("Accept"), "check", tr("Enter"), partial(self.take, 0))
         self.none_button = widgets.KeyedButton(tr("None"), "x", "0", lambda: self.decided.emit(-1))
         self.back_link = LinkButton(tr("Take back"), "undo-2", lambda: self.decided.emit(None))
         self.all_link = LinkButton(on_click=self._show_all)
@@ -203,16 +202,9 @@ class MatchPanel(QWidget):
         self._grid.setColumnStretch(1, int(is_beside))
         self._grid.setRowStretch(3, 1)
 
-    def accept(self) -> None:
-        self.take(0)
-
     def take(self, at: int) -> None:
-        if at < len(self.candidates) and not self.accept_button.isHidden():
+        if at < len(self.candidates):
             self.decided.emit(self.candidates[at][0])
-
-    def none(self) -> None:
-        if not self.none_button.isHidden() and self.none_button.isEnabled():
-            self.none_button.click()
 
     def show_row(self, read: Matches, match: MatchRow, best: int) -> None:
         index, is_decided = match.at, match.at in read.decided
@@ -222,17 +214,14 @@ class MatchPanel(QWidget):
         self.state.set_state(look.word, look.icon, look.role)
         widgets.restyle(self.state, "chip", look.role)
         self._text.setText(match.a.text[:_LONGEST])
-        for label, words in (
-            (self._cells, _cells_line(read.columns_a, match.a, named=True)),
-            (self._error, match.a.error),
-        ):
+        cells = _cells_line(read.columns_a, match.a, named=True)
+        for label, words in ((self._cells, cells), (self._error, match.a.error)):
             label.setText(words)
             label.setVisible(bool(words))
-        self._why.setText("" if is_decided else doubts_line(read.doubts(index)))
+        self._why.setText("" if is_decided or read.is_related else doubts_line(read.doubts(index)))
         self._show_candidates(read, match, best)
-        can_decide = not read.is_related and read.has_texts and bool(self.candidates)
         for part in (self.accept_button, self.none_button):
-            part.setVisible(can_decide)
+            part.setVisible(read.can_be_decided and bool(self.candidates))
         self.back_link.setVisible(is_decided)
         for badge in self._badges:
             badge.setVisible(not read.is_related)
@@ -378,11 +367,11 @@ class MatchesView(ResultsPage[Matches]):
         self.panel.decided.connect(self._decide)
         self._lay_out()
         for key in ("Return", "Enter"):
-            QShortcut(QKeySequence(key), self.table, self.panel.accept, context=Qt.ShortcutContext.WidgetShortcut)
-        of_page = Qt.ShortcutContext.WidgetWithChildrenShortcut
-        QShortcut(QKeySequence("0"), self, self.panel.none, context=of_page)
-        for digit in range(1, 10):
-            QShortcut(QKeySequence(str(digit)), self, partial(self.panel.take, digit - 1), context=of_page)
+            act, context = self.panel.accept_button.click, Qt.ShortcutContext.WidgetShortcut
+            QShortcut(QKeySequence(key), self.table, act, context=context)
+        for digit in range(10):
+            act = partial(self.panel.take, digit - 1) if digit else self.panel.none_button.click
+            QShortcut(QKeySequence(str(digit)), self._split, act, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def _lay_out(self) -> None:
         bar = widgets.Flow(self.find_field, labelled(tr("Order"), self.order), None, ColumnsButton(self.table))
@@ -407,16 +396,6 @@ class MatchesView(ResultsPage[Matches]):
         """What is shown is called so."""
         return tr("Related rows") if self.matches is not None and self.matches.is_related else tr("Matches")
 
-    def row_choices(self) -> tuple[RowChoice, ...]:
-        if (read := self.matches) is None:
-            return ()
-        selected = [self.rows.row(index).at for index in self.table.selected_rows()]
-        is_found = self._found is not None
-        name = worded("“{text}”", text=self.find_field.text()) if is_found else match_look(self._states[0]).word
-        some = self._shown_rows.tolist() if len(self._shown_rows) < len(read.items_a) else []
-        choices = (name, some), (tr("selected"), selected if len(selected) > 1 else [])
-        return row_choices(*((name, read.items_a[rows].tolist()) for name, rows in choices if len(rows)))
-
     # Reading
 
     def version(self, job: Job) -> Version:
@@ -434,9 +413,7 @@ class MatchesView(ResultsPage[Matches]):
 
     def show_job(self, job: Job) -> None:
         super().show_job(job)
-        if not (
-            self.card.slider.isSliderDown() or self.tasks.is_running("keep")
-        ):  # a threshold that is not yet that of the job
+        if not (self.card.slider.isSliderDown() or self.tasks.is_running("keep")):  # which is later than the job's
             self._show_threshold(job.options.matching.threshold)
 
     async def read(self, job: Job) -> Matches:
@@ -455,6 +432,9 @@ class MatchesView(ResultsPage[Matches]):
             self._cells.of_b, self._cells.has_texts = 2 + len(read.columns_a.others), read.has_texts
             self.rows = PagedRows(self._columns(read), count=0, fetch=self._fetch, parent=self)
             self.table.show_rows(self.rows)
+            hint = tr("Find in texts and ids") if read.is_related else tr("Find in both lists")
+            self.find_field.setPlaceholderText(hint)
+            self.find_field.setAccessibleName(hint)
         self.card.show_axis(read)
         self.stack.show_content()
         await self.find_text(self.find_field.text())
@@ -475,35 +455,21 @@ class MatchesView(ResultsPage[Matches]):
     def _columns(self, read: Matches) -> tuple[Column[MatchRow], ...]:
         looks = [match_look(state) for state in MatchState]
         most = figures.number(len(read.items_a) + 1)
-
-        def others(
-            columns: ListColumns, badge: str, of: Callable[[MatchRow], ListRow | None]
-        ) -> list[Column[MatchRow]]:
-            def cell(at: int, match: MatchRow) -> str | None:
-                found = of(match)
-                return found.cells[at] if found is not None and found.cells else None
-
-            return [
-                Column(columns.names[at], partial(cell, at), width=120, hidden=True, badge=badge)
-                for at in columns.others
-            ]
-
         badges = ("", "") if read.is_related else (A, B)
+        titles = [_text_title(columns) for columns in (read.columns_a, read.columns_b)]
         return (
             NumberColumn("", lambda match: match.a.row, width=42, widest=(most,), colour=lambda _: "quiet"),
+            Column(titles[0], lambda match: match.a.text, stretch=True, is_searched=True, badge=badges[0]),
+            *_other_columns(read.columns_a, badges[0], lambda match: match.a),
             Column(
-                _text_title(read.columns_a), lambda match: match.a.text, stretch=True, is_searched=True, badge=badges[0]
-            ),
-            *others(read.columns_a, badges[0], lambda match: match.a),
-            Column(
-                tr("Most alike") if read.is_related else _text_title(read.columns_b),
+                tr("Most alike") if read.is_related else titles[1],
                 lambda match: match.b.text if match.b is not None else None,
                 stretch=True,
                 is_searched=True,
                 badge=badges[1],
                 colour=lambda match: "quiet" if self._is_without(match) else "text",
             ),
-            *others(read.columns_b, badges[1], lambda match: match.b),
+            *_other_columns(read.columns_b, badges[1], lambda match: match.b),
             ScoreColumn(
                 tr("Score"),
                 self._score,
@@ -516,8 +482,7 @@ class MatchesView(ResultsPage[Matches]):
             ),
             ScoreColumn(
                 tr("Margin"),
-                lambda match: self._now.margins[match.at].item(),
-                text=lambda match: _or_nothing(self._now.margins[match.at].item()),
+                lambda match: _or_none(self._now.margins[match.at].item()),
                 width=70,
                 gives_way=True,
                 tip=tr("How far the first stands before the second. Small margins are close calls."),
@@ -546,7 +511,7 @@ class MatchesView(ResultsPage[Matches]):
     def _score(self, match: MatchRow) -> float | None:
         chosen = int(self._now.chosen[match.at])
         score = self._now.score_of(match.at, chosen) if chosen >= 0 else self._now.scores[match.at].item()
-        return None if math.isnan(score) else score
+        return _or_none(score)
 
     def _fetch(self, start: int, stop: int) -> Sequence[MatchRow]:
         """Also while painting, where no task would report that rows cannot be read: then empty ones, after a notice."""
@@ -667,7 +632,8 @@ class MatchesView(ResultsPage[Matches]):
     # Decisions
 
     def _decide(self, other: int | None) -> None:
-        if self.matches is not None and self.shown is not None and not self.tasks.is_running("decide"):
+        can_be = self.matches is not None and self.matches.can_be_decided
+        if can_be and self.shown is not None and not self.tasks.is_running("decide"):
             self.tasks.start("decide", self._decided(self.shown.id, self._row, other))
 
     async def _decided(self, job_id: str, index: int, other: int | None) -> None:
@@ -704,5 +670,16 @@ def _text_title(columns: ListColumns) -> str:
     return ", ".join(names) or tr("Text")
 
 
-def _or_nothing(score: float) -> str:
-    return "" if math.isnan(score) else score_text(score)
+def _other_columns(
+    columns: ListColumns, badge: str, of: Callable[[MatchRow], ListRow | None]
+) -> Iterator[Column[MatchRow]]:
+    def cells(match: MatchRow) -> Sequence[str]:
+        found = of(match)
+        return [found.cells[at] for at in columns.others] if found is not None and found.cells else ()
+
+    names = [columns.names[at] for at in columns.others]
+    return (replace(each, badge=badge) for each in original_columns(names, cells, width=120))
+
+
+def _or_none(score: float) -> float | None:
+    return None if math.isnan(score) else score
