@@ -67,8 +67,10 @@ class Review:
         asked = self.asked
         if asked is None:
             return
+        best = int(self.matches.candidates.rows[asked.index, 0])  # which need not be the one that is proposed
         other = asked.options[place].other if place != NONE else NONE
-        before = self._decisions.decide(*self.matches.decision(asked.index, other))
+        text = next(option.row.text for option in asked.options if option.other == (best if place == NONE else other))
+        before = self._decisions.decide(asked.row.text, Decision(text, accepted=place != NONE))
         self.given.append(Given(asked, place, before))
         self._pace.answered()
         self.matches = self.matches.with_decision(asked.index, other)

@@ -226,12 +226,6 @@ class Matches:
         how_sure = np.fmin(self.margins[rows], np.abs(self.scores[rows] - self.threshold))
         return rows[np.argsort(how_sure, kind="stable")]
 
-    def decision(self, row: int, other: int) -> tuple[str, Decision]:
-        """What is to be kept when a row of A is decided: its text, and a row of B, -1 for none of them."""
-        best = int(self.candidates.rows[row, 0])
-        (a,), (b,) = self.rows_a([row]), self.rows_b([other if other >= 0 else best])
-        return a.text, Decision(b.text, accepted=other >= 0)
-
     def unmatched_b(self) -> Numbers:
         """The rows of B that no row of A gets."""
         return np.setdiff1d(np.arange(len(self.items_b)), self.chosen)

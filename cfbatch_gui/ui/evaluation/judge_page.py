@@ -28,7 +28,7 @@ from cfbatch_gui.core.judgements import files
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session, Shown, between_judges, with_themselves
-from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
+from cfbatch_gui.core.judgements.values import FOUR, MATCHES, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, widgets
@@ -311,7 +311,8 @@ class JudgePage(QWidget):
     async def _read(self) -> None:
         judgements = self._program.judgements
         self._runs = await asyncio.to_thread(read_runs, self._program.folder, self.jobs)
-        completer = QCompleter(list(await asyncio.to_thread(judgements.names)), self.book)
+        names = await asyncio.to_thread(judgements.names)
+        completer = QCompleter([name for name in names if name != MATCHES], self.book)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.book.setCompleter(completer)
         self.book.setText(judgements.used_name())

@@ -27,7 +27,7 @@ from cfbatch_gui.words.figures import listed, one_line, score_text, worded
 from cfbatch_gui.words.languages import tr
 
 _MOST_COLUMNS = 5  # of list A, below its text
-_CARD, _KEYS, _REMARK, _SCORE, _BAR, _BAR_HEIGHT, _LAST = 62, 78, 214, 52, 110, 6, 180  # pixels
+_CARD, _KEYS, _REMARK, _SCORE, _BAR, _BAR_HEIGHT, _LAST = 62, 78, 214, 52, 110, 6, 40  # pixels
 _NARROW = 760  # pixels; a narrower card has no bar
 _LONGEST = 60  # characters of the last decision's text
 
@@ -124,7 +124,7 @@ class ReviewView(QWidget):
             self.progress,
             TINY,
             row(_look("A", "badge"), self._row, None, self._why),
-            widgets.Card(self.text, cells, inset=True, gap=TINY, margins=(20, SMALL, 20, MEDIUM)),
+            widgets.Card(self.text, cells, inset=True, gap=TINY, margins=(20, TINY, 20, SMALL)),
             TINY,
             row(
                 *(_look("B", "badge"), Label(tr("Which of these is the same?"), "strong"), None),

@@ -29,7 +29,7 @@ def decided(shelf: Shelf) -> Decisions:
 
 
 def taken_in(shelf: Shelf, path: Path) -> Book:
-    book = shelf.book_or_new(MATCHES)
+    book = shelf.book_or_new(MATCHES.lower())
     import_judgements(book, read_judgements(path).judgements, judge=path.name, time=1e9)
     return book
 
@@ -47,7 +47,7 @@ def test_decisions_go_out_of_a_book_and_into_another_one(shelf: Shelf, tmp_path:
         found = decided(other)
         assert found.find(NASTY[1]) is None
         book = taken_in(other, tmp_path / "decisions")
-        assert book.scale == shelf.book(MATCHES).scale
+        assert (book.name, book.scale) == (MATCHES, shelf.book(MATCHES).scale)
         for text in (*NASTY, "taken back"):
             assert found.find(text) == decisions.find(text)
         assert [found.find(text).accepted for text in NASTY[:2]] == [False, True]  # type: ignore[union-attr]
