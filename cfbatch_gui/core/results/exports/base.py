@@ -9,17 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import comma_list, message, quoted
+from cfbatch_gui.core.results.matches import Decision
 from cfbatch_gui.core.system.files import atomic_writer
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None
+Row = Sequence[Cell]
 PART = "part"  # a column of jobs whose texts were split: which part of the text it is, or which one scored best
 
 SOURCE_JOB = "source_job"  # a column of jobs that have results of earlier ones: the name of the job a result came with
@@ -76,6 +78,7 @@ class Work:
     end: Callable[[], None] = lambda: None
     say: Callable[[str], str] = str
     connection: str = ""  # its title
+    decided: Callable[[str], Decision | None] = lambda text: None  # about a text of list A
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,21 @@ class Written:
     files: tuple[Path, ...]
     notes: dict[str, object]
     next_command: str = ""
+
+
+class RowsOfTable(Protocol):
+    """What is written as a table; `kinds` are "utf8", "int64" or "float64", and `notes` are for the manifest, when all
+    is written.
+    """
+
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @property
+    def notes(self) -> dict[str, object]: ...
+
+    def blocks(self) -> Iterator[list[Row]]:
+        """All rows, some thousand at a time."""
 
 
 class Measure(StrEnum):
@@ -118,6 +136,7 @@ class Target:
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
+    is_of_matches: bool = False
 
     @property
     def is_folder(self) -> bool:

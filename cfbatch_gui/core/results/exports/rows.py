@@ -28,13 +28,13 @@ from cfbatch_gui.core.results.exports.base import (
     SOURCE_JOB,
     Cell,
     ExportOptions,
+    Row,
     Work,
     export_file,
     indices_of,
 )
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings
 
-Row = Sequence[Cell]
 COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
     "label", "external_reference", "request_id", "status", "error",
@@ -102,8 +102,8 @@ class _Rows:
 class ScoreRows(_Rows):
     """The rows of one export of a ranking, with these columns or all.
 
-    `kinds` are "utf8", "int64" or "float64", `own_names` map to the file's names, `dropped` counts what top k and
-    threshold drop. Raises UsageError for columns that do not exist.
+    `own_names` map to the file's names, `dropped` counts what top k and threshold drop. Raises UsageError for columns
+    that do not exist.
     """
 
     def __init__(self, work: Work, columns: Sequence[str] | None = None) -> None:
@@ -120,8 +120,11 @@ class ScoreRows(_Rows):
         self.dropped = 0
         self.asked: set[int] = set()  # the numbers of the queries that have rows
 
+    @property
+    def notes(self) -> dict[str, object]:
+        return {"dropped_by_top_k_or_threshold": self.dropped}
+
     def blocks(self) -> Iterator[list[Row]]:
-        """All rows, some thousand at a time."""
         for contexts in self._rankings.blocks():
             yield self._chosen([self._row(context) for context in self._kept(contexts)])
             self._steps.wrote(len(contexts))

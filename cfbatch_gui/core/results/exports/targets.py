@@ -5,11 +5,14 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
 from cfbatch_gui.core.results.exports.base import Measure, Target
+from cfbatch_gui.core.results.exports.match_rows import MatchRows, PairRows, RedirectRows
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED, has_columns=True)
+_matches = partial(_embedded, is_of_matches=True, has_limits=True)
 _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
 _JUDGED = message("row_each_label")
@@ -73,6 +76,60 @@ TARGETS: tuple[Target, ...] = (
         contents=message("all_beir_has"),
     ),
     _failed(Kind.RANK),
+    _matches(
+        "matches",
+        message("own_sheet_excel"),
+        message("own_sheet_has"),
+        (".xlsx",),
+        excel.write_matches,
+        is_for_people=True,
+    ),
+    _matches(
+        "matches-csv",
+        message("own_sheet_csv"),
+        message("matches_for_programs"),
+        (".csv",),
+        lambda work: csv_tables.write_rows(work, MatchRows(work)),
+    ),
+    _matches(
+        "matches-csv-excel",
+        message("own_sheet_csv_excel"),
+        message("csv_opens"),
+        (".csv",),
+        lambda work: csv_tables.write_rows(work, MatchRows(work, for_people=True), for_excel=True),
+        has_separator=True,
+        is_for_people=True,
+    ),
+    _matches(
+        "redirects",
+        message("redirects"),
+        message("redirects_are"),
+        (".redirects.csv",),
+        lambda work: csv_tables.write_rows(work, RedirectRows(work)),
+        has_columns=False,
+    ),
+    _matches(
+        "pairs",
+        message("match_pairs"),
+        message("match_pairs_are"),
+        (".pairs.csv",),
+        lambda work: csv_tables.write_rows(work, PairRows(work)),
+        has_columns=False,
+    ),
+    _matches(
+        "matches-parquet",
+        message("matches_parquet"),
+        message("parquet_of_scores"),
+        (".parquet",),
+        lambda work: parquet.write_rows(work, MatchRows),
+    ),
+    _matches(
+        "matches-jsonl",
+        message("matches_json"),
+        message("json_of_scores"),
+        (".jsonl", ".ndjson"),
+        lambda work: json_lines.write_rows(work, MatchRows(work)),
+    ),
     _embedded("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_vectors, is_for_people=True),
     _decimal("csv", message("csv_word"), message("csv_of_vectors"), (".csv",), csv_tables.write_vectors),
     _binary("parquet", message("parquet"), message("parquet_of_vectors"), (".parquet",), parquet.write_vectors),
@@ -113,14 +170,19 @@ TARGETS: tuple[Target, ...] = (
 _WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 
-def targets_for(kind: Kind) -> tuple[Target, ...]:
-    """All targets for jobs of this kind, in the order of the table: the commonest first."""
-    return tuple(target for target in TARGETS if target.kind is kind)
+def targets_for(kind: Kind, purpose: Purpose | None = None) -> tuple[Target, ...]:
+    """All targets for jobs of this kind, in the order of the table: the commonest first. Those of matches are only for
+    jobs whose purpose they are.
+    """
+    has_matches = purpose in (Purpose.MATCH, Purpose.CATEGORIES)
+    return tuple(each for each in TARGETS if each.kind is kind and (has_matches or not each.is_of_matches))
 
 
-def target_for(path: Path, kind: Kind, name: str = "") -> Target:
-    """The target called `name`, or the first one for the file's suffix. Raises UsageError, which lists the choices."""
-    known, suffix = targets_for(kind), path.suffix.lower()
+def target_for(path: Path, kind: Kind, name: str = "", purpose: Purpose | None = None) -> Target:
+    """The target called `name`, whatever the purpose, or the first one for the file's suffix. Raises UsageError, which
+    lists the choices.
+    """
+    known, suffix = targets_for(kind, Purpose.MATCH if name else purpose), path.suffix.lower()
     for target in known:
         if target.name == name.lower() if name else suffix in target.suffixes:
             return target
