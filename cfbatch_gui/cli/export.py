@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from cfbatch_gui.cli.compare import read_decisions
 from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser
@@ -68,7 +69,9 @@ async def run(call: Call) -> int:
         options = replace(options, items=changed.items)
     _check_use(call, job.kind, [target for _, target in outputs])
     title = title_of(call.settings.connections, job.connection)
-    write = partial(export, folder, job, options=options, connection=title, say=said)
+    has_matches = any(target.is_of_matches for _, target in outputs)
+    decided = read_decisions(call).find if has_matches else lambda text: None
+    write = partial(export, folder, job, options=options, connection=title, say=said, decided=decided)
     with listing(call.paths.unfinished):
         for path, target in outputs:
             with removed_list(changed, path) if changed else nullcontext() as removed:
@@ -89,8 +92,8 @@ async def run(call: Call) -> int:
 def _outputs(call: Call, job: Job) -> list[tuple[Path, Target]]:
     names = [call.format or ""] * len(call.out) + [name for name, _ in call.to]
     given = [*call.out, *(Path(path) for _, path in call.to)]
-    paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names)
-    return [(path, target_for(path, job.kind, name)) for path, name in zip(paths, names, strict=True)]
+    paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names, purpose=job.purpose)
+    return [(path, target_for(path, job.kind, name, job.purpose)) for path, name in zip(paths, names, strict=True)]
 
 
 def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:

@@ -29,6 +29,7 @@ from cfbatch_gui.core.jobs.states import (
     BatchState,
     Job,
     JobState,
+    Purpose,
     account_progress,
     check_is_worker,
     goes_on_elsewhere,
@@ -291,6 +292,7 @@ def check_outputs(
     inputs: Sequence[Path] = (),
     *,
     formats: Sequence[str] = (),
+    purpose: Purpose | None = None,
 ) -> tuple[Path, ...]:
     """The paths made absolute, refused with UsageError before anything is sent if they could not be written later.
 
@@ -299,7 +301,7 @@ def check_outputs(
     checked: list[Path] = []
     for path, form in zip(paths, formats or [""] * len(paths), strict=True):
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
-        is_folder = kind is not None and target_for(target, kind, form).is_folder
+        is_folder = kind is not None and target_for(target, kind, form, purpose).is_folder
         if target in checked:
             raise usage_error("path_is_given_twice_each_file", path=path)
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):

@@ -283,7 +283,7 @@ def read_matches(
     with folder.open(read_only=True) as database:
         is_related = metadata_value(database, "layout") != Layout.LISTS
         texts = [dict(database.execute(_ITEMS, (file,))) for file in ((1,) if is_related else (1, 2))]
-        columns = [_columns(database, "columns", "roles"), _columns(database, "second_columns", "second_roles")]
+        columns = _columns(database)
         limits = [_values(database, columns, name, len(texts)) for name in (options.within, options.not_within)]
     embeddings = Embeddings(folder, job.failed_batches)
     units = unit_vectors(embeddings)
@@ -329,11 +329,18 @@ def read_matches(
     )
 
 
-def _columns(database: sqlite3.Connection, names: str, roles: str) -> ListColumns:
-    columns, given = (metadata_value(database, name, ()) for name in (names, roles))
-    return ListColumns(
-        msgspec.convert(columns, tuple[str, ...]), tuple(map(Role, msgspec.convert(given, tuple[str, ...])))
-    )
+def columns_of_b(folder: JobFolder) -> tuple[str, ...]:
+    """The names of the columns that can stand beside list A; of related rows its own. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        a, b = _columns(database)
+    listed = b if b.names else a
+    return tuple(listed.names[at] for at in listed.kept)
+
+
+def _columns(database: sqlite3.Connection) -> tuple[ListColumns, ListColumns]:
+    stored = (metadata_value(database, name, ()) for name in ("columns", "roles", "second_columns", "second_roles"))
+    names_a, roles_a, names_b, roles_b = (msgspec.convert(each, tuple[str, ...]) for each in stored)
+    return ListColumns(names_a, tuple(map(Role, roles_a))), ListColumns(names_b, tuple(map(Role, roles_b)))
 
 
 def _values(

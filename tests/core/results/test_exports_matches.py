@@ -22,7 +22,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
 from cfbatch_gui.core.results.matches import Decision
 from tests.core.results.test_exports_csv import manifest
-from tests.support.sentences import refuses
+from tests.support.sentences import refuses, shows
 
 LONG = "長い" * 16_000  # too much for the model, but not for a cell in Excel
 A = f"""url,Title,Price
@@ -114,11 +114,12 @@ async def test_every_row_is_in_its_place_with_what_it_gets(
     assert [row["url"] for row in rows] == ROWS
     assert list(rows[0])[:6] == ["url", "Title", "Price", "url (B)", "Title (B)", "Shelf"]
     assert [row["url (B)"] for row in rows] == ["/b/pot", "/b/pan", "", "/b/pan", "", "/b/lamp", "/same"]
-    state, error = list(rows[0])[-2:]
-    assert [bool(row[error]) for row in rows] == [False, False, True, False, True, False, False]
-    assert [bool(row[state]) for row in rows] == [True, True, False, True, False, True, True]
+    states = [str(row[list(row)[-1]]) for row in rows]
+    assert [
+        shows(states[at], code) for at, code in ((2, "there_is_no_text_column"), (4, "text_is_longer_than_model_reads"))
+    ] == [True, True]
     if not target.is_for_people:
-        assert [row["state"] for row in rows][3:] == ["same", "", "accepted", "same"]
+        assert [states[at] for at in (0, 1, 3, 5, 6)] == ["matched", "same", "same", "accepted", "same"]
     score = list(rows[0])[6]
     assert [float(str(rows[at][score])) for at in (1, 3)] == [1.0, 1.0]
     said = manifest(exported.manifest.with_name(exported.manifest.name.removesuffix(".manifest.json")))["export"]
@@ -138,7 +139,7 @@ async def test_the_next_best_and_the_chosen_columns(program: Program, job: Job, 
     path, folder = tmp_path / "out.csv", program.folder(job.id)
     export(folder, job, path, options=ExportOptions(top_k=2, columns=("Shelf",), threshold=2.0))
     first, second, *_ = rows_of(path)
-    assert list(first)[3:] == ["Shelf", "score", "margin", "state", "error", "Shelf (B 2)", "score 2"]
+    assert list(first)[3:] == ["Shelf", "score", "margin", "state", "Shelf (B 2)", "score 2"]
     assert (first["Shelf"], first["state"], second["Shelf"], second["state"]) == ("", "without", "K1", "same")
     assert float(str(second["score"])) > float(str(second["score 2"]))
     with refuses(UsageError, "job_no_column_name_there_are"):

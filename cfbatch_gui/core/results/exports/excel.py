@@ -202,8 +202,8 @@ def write_matches(work: Work) -> Written:
     blocks = table.blocks()
     first = next(blocks, [])
     columns = [_fitted(at, name, first) for at, name in enumerate(table.columns)]
-    for at in table.ours:
-        columns[at] = replace(columns[at], decimals=SCORE_DECIMALS if table.kinds[at] == "float64" else None)
+    for at, kind in table.ours.items():
+        columns[at] = replace(columns[at], decimals=SCORE_DECIMALS if kind == "float64" else None)
     with _checked_workbook(work) as (book, sheets):
         sheets.append(own := Sheet(book, work.say(_MATCHES), columns))
         for row in chain(first, chain.from_iterable(blocks)):

@@ -1,5 +1,7 @@
 """JSON Lines: one ranked query or one embedded text per line, or the lines that an OpenAI batch answers with."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from cfbatch_gui.core.results.embeddings import EmbeddedText
@@ -30,9 +32,9 @@ def write_rankings(work: Work) -> Written:
     return Written(lines, (work.path,), table.notes)
 
 
-def write_rows(work: Work, table: RowsOfTable) -> Written:
+def write_rows(work: Work, table_of: Callable[[Work], RowsOfTable]) -> Written:
     """An object for each row, with its cells by their columns."""
-    encode, rows = msgspec.json.Encoder().encode, 0
+    table, encode, rows = table_of(work), msgspec.json.Encoder().encode, 0
     with export_file(work) as stream:
         for block in table.blocks():
             stream.write(b"".join([encode(dict(zip(table.columns, row, strict=True))) + b"\n" for row in block]))

@@ -19,6 +19,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import WITH_MATCHES, Purpose
 from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.results import outcomes
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
@@ -33,6 +34,7 @@ from cfbatch_gui.core.results.exports.base import (
     export_file,
     indices_of,
 )
+from cfbatch_gui.core.results.matches import columns_of_b
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings
 
 COLUMNS = (
@@ -51,10 +53,12 @@ WHERE p.item_no IS NULL AND {schema.LEFT_OUT} AND p.problem_no > ? ORDER BY p.pr
 """  # noqa: S608 - a constant
 
 
-def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
-    """The names that `ExportOptions.columns` accepts: ours where they say something, and the user's own. Raises
-    DataError.
+def columns_of(folder: JobFolder, kind: Kind, purpose: Purpose | None = None) -> tuple[str, ...]:
+    """The names that `ExportOptions.columns` accepts: ours where they say something, and the user's own; of matches
+    those of list B. Raises DataError.
     """
+    if purpose in WITH_MATCHES:
+        return columns_of_b(folder)
     ours = _our_columns(folder, kind)
     return ours + (Rankings if kind is Kind.RANK else Embeddings)(folder, reserved=ours).columns()
 
