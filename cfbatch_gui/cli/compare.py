@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 
 from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, table
@@ -71,10 +71,11 @@ def read_judgements(call: Call) -> BookGrades | None:
         return BookGrades.read(shelf.book(call.judgements) if call.judgements else shelf.find())
 
 
-def read_decisions(call: Call) -> Decisions:
-    """What was decided about matches. Blocking. Raises DataError."""
+@contextmanager
+def opened_decisions(call: Call) -> Iterator[Decisions]:
+    """What was decided about matches, to be read."""
     with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
-        return Decisions(shelf, clock=time.time)
+        yield Decisions(shelf, clock=time.time)
 
 
 _MOST = 10

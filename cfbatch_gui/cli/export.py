@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from cfbatch_gui.cli.compare import read_decisions
+from cfbatch_gui.cli.compare import opened_decisions
 from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser
@@ -69,10 +69,8 @@ async def run(call: Call) -> int:
         options = replace(options, items=changed.items)
     _check_use(call, job.kind, [target for _, target in outputs])
     title = title_of(call.settings.connections, job.connection)
-    has_matches = any(target.is_of_matches for _, target in outputs)
-    decided = read_decisions(call).find if has_matches else lambda text: None
-    write = partial(export, folder, job, options=options, connection=title, say=said, decided=decided)
-    with listing(call.paths.unfinished):
+    with listing(call.paths.unfinished), opened_decisions(call) as decisions:
+        write = partial(export, folder, job, options=options, connection=title, say=said, decided=decisions.find)
         for path, target in outputs:
             with removed_list(changed, path) if changed else nullcontext() as removed:
                 if changed is None or changed.items:
