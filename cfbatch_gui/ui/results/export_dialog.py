@@ -397,9 +397,8 @@ class ExportDialog(Dialog):
 
     def _form_of(self, path: Path, chosen: Target) -> Target:
         """The form that the name of the file asks for by its suffix, else the one that is ticked."""
-        suffix = path.suffix.lower()
-        fitting = [each for each in targets_for(self._job.kind, self._job.purpose) if suffix in each.suffixes]
-        return chosen if suffix in chosen.suffixes or not fitting else fitting[0]
+        fitting = [each for each in targets_for(self._job.kind, self._job.purpose) if each.fit_of(path)]
+        return chosen if chosen.fit_of(path) or not fitting else max(fitting, key=lambda each: each.fit_of(path))
 
     def _show_anew(self) -> None:
         self.error_bar.hide()

@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import comma_list, message, quoted
-from cfbatch_gui.core.results.matches import Decision
+from cfbatch_gui.core.results.matches import Decision, Matches
 from cfbatch_gui.core.system.files import atomic_writer
 
 Progress = Callable[[int, int], None]
@@ -79,6 +79,7 @@ class Work:
     say: Callable[[str], str] = str
     connection: str = ""  # its title
     decided: Callable[[str], Decision | None] = lambda text: None  # about a text of list A
+    matches: Matches | None = None  # where they are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +119,9 @@ class Measure(StrEnum):
 class Target:
     """A format for the results of one kind of job.
 
-    Of the targets of a kind the first with a file's suffix is taken. `write` raises ExportError and DiskFull. A folder
-    is new, empty or an earlier export; what is for people keeps its manifest with the job; `bytes_per_number` is 0
-    where no size is estimated.
+    Of the targets of a kind the first with the longest suffix of a file's name is taken. `write` raises ExportError and
+    DiskFull. A folder is new, empty or an earlier export; what is for people keeps its manifest with the job;
+    `bytes_per_number` is 0 where no size is estimated.
     """
 
     kind: Kind
@@ -137,6 +138,11 @@ class Target:
     contents: str = ""
     bytes_per_number: int = 0
     is_of_matches: bool = False
+
+    def fit_of(self, path: Path) -> int:
+        """The length of the longest suffix that the name has, 0 for none; “redirects.csv” has “.redirects.csv”."""
+        name = f".{path.name.lower()}"
+        return max((len(suffix) for suffix in self.suffixes if name.endswith(suffix)), default=0)
 
     @property
     def is_folder(self) -> bool:

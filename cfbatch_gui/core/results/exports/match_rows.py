@@ -15,7 +15,7 @@ from cfbatch_gui.core.results.matches import MATCHED, ListColumns, ListRow, Matc
 
 _ROWS_AT_ONCE = 2_000
 _HEADERS = {"score": message("score_2"), "margin": message("margin"), "state": message("state_2")}
-_STATES = {
+STATES = {
     **{MatchState.MATCHED: message("matched"), MatchState.SAME: message("same_text")},
     **{MatchState.ACCEPTED: message("match_by_you"), MatchState.CHECK: message("to_check")},
     **{MatchState.WITHOUT: message("without_match"), MatchState.NONE: message("no_match_by_you")},
@@ -28,7 +28,9 @@ class _OfMatches(ABC):
 
     def __init__(self, work: Work) -> None:
         self._work, self._options = work, work.options
-        self.matches = read_matches(work.folder, work.job, work.decided, progress=lambda share: work.steps.wrote(0))
+        self.matches = work.matches or read_matches(
+            work.folder, work.job, work.decided, progress=lambda share: work.steps.wrote(0)
+        )
         if work.options.threshold is not None:
             self.matches = self.matches.with_threshold(work.options.threshold)
         if not self.matches.is_related:  # the rows of B are done when they are compared
@@ -55,6 +57,11 @@ class _OfMatches(ABC):
             yield found
             self._work.steps.wrote(len(block))
 
+    def _margin(self, index: int) -> float | None:
+        """None beside a row that a person chose instead of the first."""
+        is_first = self.matches.chosen[index] in (-1, self.matches.first[index])
+        return _number(float(self.matches.margins[index])) if is_first else None
+
     @abstractmethod
     def _lines(self, index: int, row: ListRow, pairs: _Pairs) -> Iterable[Row]:
         """What is written for a row of A; its index is -1 if it was never sent."""
@@ -79,7 +86,7 @@ class MatchRows(_OfMatches):
         if not (self.matches.is_related or self._options.top_k):
             self._best = 1
         self._say = work.say if for_people else str
-        self._states = {each: self._say(words) if for_people else _code(each) for each, words in _STATES.items()}
+        self._states = {each: self._say(words) if for_people else _code(each) for each, words in STATES.items()}
         self._own, self.columns_of_b = a.kept, tuple(b.names[at] for at in b.kept)
         self._shown = [b.kept[at] for at in indices_of(work.options.columns, self.columns_of_b)]
         names = [a.names[at] for at in a.kept]
@@ -113,8 +120,7 @@ class MatchRows(_OfMatches):
             cells += [_cell(other, at) if other else "" for at in self._shown]
             cells.append(_number(score))
             if number == 0:
-                is_first = chosen >= 0 and chosen == matches.first[index]
-                cells.append(_number(float(matches.margins[index])) if is_first else None)
+                cells.append(self._margin(index) if chosen >= 0 else None)
                 cells.append(self._say(row.error) if row.error else self._states[MatchState(matches.states[index])])
         yield cells
 
@@ -122,13 +128,13 @@ class MatchRows(_OfMatches):
 class PairRows(_OfMatches):
     """A row for each row of A and each of its best rows of B; the state stands beside the first one."""
 
-    columns: tuple[str, ...] = ("row", "id", "text", "rank", "match_id", "match_text", "score", "state")
-    kinds: tuple[str, ...] = ("int64", "utf8", "utf8", "int64", "utf8", "utf8", "float64", "utf8")
+    columns: tuple[str, ...] = ("row", "id", "text", "rank", "match_id", "match_text", "score", "margin", "state")
+    kinds: tuple[str, ...] = ("int64", "utf8", "utf8", "int64", "utf8", "utf8", "float64", "float64", "utf8")
 
     def _lines(self, index: int, row: ListRow, pairs: _Pairs) -> Iterator[Row]:
         for rank, (other, score) in enumerate(pairs, 1):
-            state = _code(self.matches.states[index]) if rank == 1 else ""
-            yield row.row, row.id, row.text, rank, other.id, other.text, _number(score), state
+            margin, state = (self._margin(index), _code(self.matches.states[index])) if rank == 1 else (None, "")
+            yield row.row, row.id, row.text, rank, other.id, other.text, _number(score), margin, state
 
 
 _ADDRESS = re.compile(r"\s*(?:https?://|www\.|/)\S*\s*")

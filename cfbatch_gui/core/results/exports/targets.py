@@ -148,14 +148,17 @@ def target_for(path: Path, kind: Kind, name: str = "", purpose: Purpose | None =
     """The target called `name`, whatever the purpose, or the first one for the file's suffix. Raises UsageError, which
     lists the choices.
     """
-    known, suffix = targets_for(kind, Purpose.MATCH if name else purpose), path.suffix.lower()
-    for target in known:
-        if target.name == name.lower() if name else suffix in target.suffixes:
-            return target
+    known = targets_for(kind, Purpose.MATCH if name else purpose)
+    fitting = [target for target in known if (target.name == name.lower() if name else target.fit_of(path))]
+    if fitting:
+        return max(fitting, key=lambda target: target.fit_of(path))
     by_suffix = (target.suffixes[0] for target in known if target.suffixes and target.suffixes[0].count(".") == 1)
     choices = ", ".join(dict.fromkeys((target.name for target in known) if name else by_suffix))
     raise UsageError(
         message(
-            "name_is_no_form_results_choose", name=name or suffix or path.name, results=_WHAT[kind], choices=choices
+            "name_is_no_form_results_choose",
+            name=name or path.suffix.lower() or path.name,
+            results=_WHAT[kind],
+            choices=choices,
         )
     )
