@@ -2,9 +2,8 @@
 
 import asyncio
 import re
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from cfbatch_gui.cli.console import Call, ExitStatus, fields_of, table
@@ -18,7 +17,6 @@ from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evalua
 from cfbatch_gui.core.evaluation.significance import LEVEL
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.judgements.book import Shelf
-from cfbatch_gui.core.judgements.decisions import Decisions
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.labels import UnusableLabels
 from cfbatch_gui.core.system.files import listing
@@ -69,13 +67,6 @@ def read_judgements(call: Call) -> BookGrades | None:
     """None for a book that is not there and was not asked for. Blocking. Raises UsageError, DataError."""
     with closing(Shelf(call.paths.judgements, lambda: call.settings.judgement_book, read_only=True)) as shelf:
         return BookGrades.read(shelf.book(call.judgements) if call.judgements else shelf.find())
-
-
-@contextmanager
-def opened_decisions(call: Call) -> Iterator[Decisions]:
-    """What was decided about matches, to be read."""
-    with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
-        yield Decisions(shelf, clock=time.time)
 
 
 _MOST = 10

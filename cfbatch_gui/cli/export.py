@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from cfbatch_gui.cli.compare import opened_decisions
 from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.match_lines import opened_decisions
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import check_outputs, say_file
 from cfbatch_gui.core.inputs.input_values import Kind

@@ -11,7 +11,7 @@ from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli import run as running
 from cfbatch_gui.cli.console import Call
 from cfbatch_gui.cli.parser import Parser, checked, number_in
-from cfbatch_gui.core.inputs.column_names import index_of, listed
+from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import Kind, Role, Source
 from cfbatch_gui.core.jobs.states import MatchOptions, Purpose
 from cfbatch_gui.core.judgements import files
@@ -101,9 +101,8 @@ def _read_decisions(call: Call) -> None:
     files.check_all_read(found)
     call.paths.create()
     with closing(Shelf(call.paths.judgements)) as shelf:
-        files.import_judgements(
-            shelf.book_or_new(MATCHES), found.judgements, judge=call.decisions.name, time=time.time()
-        )
+        book, judge = shelf.book_or_new(MATCHES), call.decisions.name
+        files.import_judgements(book, found.judgements, judge=judge, time=time.time())
 
 
 def _write_decisions(call: Call) -> None:
@@ -117,24 +116,21 @@ def _open_lists(call: Call, first: Path, second: Path | None) -> reading.Inputs:
     found = reading.open_inputs(call, first, second)
     mapping = found.mapping
     roles, template = _compared(call, "A", found.source, mapping.roles)
-    mapping = replace(mapping, roles=roles, template=template)
+    mapping = replace(mapping, roles=roles, template=template or mapping.template)
     if found.second is not None:
         roles, template = _compared(call, "B", found.second, mapping.second_roles)
-        mapping = replace(mapping, second_roles=roles, second_template=template)
+        mapping = replace(mapping, second_roles=roles, second_template=template or mapping.second_template)
     return reading.Inputs(found.source, mapping, found.second)
 
 
 def _compared(call: Call, name: str, source: Source, roles: tuple[Role, ...]) -> tuple[tuple[Role, ...], str]:
-    """The roles of a list's columns and its template, as the arguments say."""
-    for column in filter(None, (call.within, call.not_within)):
+    """The roles of a list's columns, and the template where there is one, as the arguments say."""
+    texts, templates = _said(call.text, name), _said(call.templates, name)
+    for column in (*texts, *filter(None, (call.within, call.not_within))):
         if index_of(column, source.columns) is None:
             raise usage_error("list_has_no_column", list=name, name=column)
-    texts, templates = _said(call.text, name), _said(call.templates, name)
     if texts:
         wanted = [index_of(column, source.columns) for column in texts]
-        if None in wanted:
-            column, columns = texts[wanted.index(None)], listed(source.columns)
-            raise usage_error("there_is_no_column_column_columns", column=column, columns=columns)
         others = (Role.KEEP if role is Role.TEXT else role for role in roles)
         roles = tuple(Role.TEXT if at in wanted else role for at, role in enumerate(others))
     if len(texts) > 1 and call.second is None:

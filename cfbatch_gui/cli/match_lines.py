@@ -1,17 +1,29 @@
 """The matches of a job, for people and for programs."""
 
+import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 
-from cfbatch_gui.cli.console import elided, table
+from cfbatch_gui.cli.console import Call, elided, table
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements.book import Shelf
+from cfbatch_gui.core.judgements.decisions import Decisions
 from cfbatch_gui.core.results.exports.base import Row, Work
 from cfbatch_gui.core.results.exports.match_rows import STATES, PairRows
 from cfbatch_gui.core.results.matches import Matches, MatchState
 from cfbatch_gui.words.figures import number, score_text, told
 from cfbatch_gui.words.languages import said, tr
+
+
+@contextmanager
+def opened_decisions(call: Call) -> Iterator[Decisions]:
+    """What was decided about matches, to be read."""
+    with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
+        yield Decisions(shelf, clock=time.time)
+
 
 _FIGURES = 36  # columns of a line
 _LEAST = 16

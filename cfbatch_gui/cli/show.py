@@ -5,16 +5,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from cfbatch_gui.cli.compare import (
-    add_judgements_argument,
-    json_of_quality,
-    lines_of_quality,
-    opened_decisions,
-    read_judgements,
-)
+from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Call, fields_of, labelled, listed, table
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, summary_of_matches
+from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, opened_decisions, summary_of_matches
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.cli.reading import lines_of_rows
 from cfbatch_gui.cli.working import facts_of_job, read_address_book

@@ -130,7 +130,8 @@ vectorize list | vectorize info first
 vectorize search третье тёплый --index first
 """
 PROGRAMS: Final = """
-jobs --json | show шестое --json | show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
+jobs --json | show шестое --json
+show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
 judgements show --json | verify --json | connections list --json | resume --json
 vectorize list --connection cloudflare --json
 """
