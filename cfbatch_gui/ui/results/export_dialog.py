@@ -176,7 +176,7 @@ class ExportForms(QWidget):
             box, about = self.boxes[target.name], said(target.about)
             box.setAccessibleDescription(about)
             parts = [widgets.row(_INDENT, (widgets.Label(about, "small", wrap=True), 1), gap=0)]
-            if target.is_workbook and target.is_of_matches is self.first.is_of_matches:
+            if target.is_workbook:
                 parts.append(widgets.row(_INDENT, self.excel_box, None, gap=0, margins=(0, TINY, 0, 0)))
             side.addLayout(widgets.column(box, *parts, gap=1))
         side.addStretch(1)
@@ -219,7 +219,7 @@ class ColumnsDialog(Dialog):
         ticks = (widgets.LinkButton(word, on_click=partial(self._tick_all, on)) for word, on in words_of_all)
         about = tr("Your own columns. The id and the vector are always written.")
         if first.is_of_matches:
-            about = tr("The columns of B that stand beside those of A.")
+            about = tr("The columns of the matches, which stand beside your own.")
         elif self._needs_one:
             about = tr("For forms with columns of any kind; TREC and its like always have the same.")
         whole = (widgets.row(None, *ticks, gap=LARGE), area)
@@ -418,7 +418,7 @@ class ExportDialog(Dialog):
         self.save_button.setText(tr("Save") if len(outputs) < 2 else worded("Save {n} files", n=len(outputs)))
         self._show_possible()
         names = extent.names if extent else ()
-        words = tr("All columns of B…") if self.forms.first.is_of_matches else tr("All columns…")
+        words = tr("All columns of the matches…") if self.forms.first.is_of_matches else tr("All columns…")
         if self._columns is not None:
             words = worded("{n} of {all} columns…", n=len(self._columns), all=len(names))
         self.columns_button.setText(words)

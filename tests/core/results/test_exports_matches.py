@@ -171,7 +171,7 @@ async def test_related_rows_stand_beside_one_another(program: Program, tmp_path:
     await program.actions.send(job.id)
     await program.runner.wait(job.id)
     job, path = program.ledger.job(job.id), tmp_path / "out.xlsx"
-    export(program.folder(job.id), job, path)
+    export(program.folder(job.id), job, path, options=ExportOptions(top_k=2))
     rows = rows_of(path)
     assert [row["name"] for row in rows] == ["red pan", "blue pan", "", "Red pan", "zebra"]
     assert [rows[at]["name (1)"] for at in (0, 3)] == ["Red pan", "red pan"]

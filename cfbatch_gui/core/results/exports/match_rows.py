@@ -83,8 +83,7 @@ class MatchRows(_OfMatches):
         """Raises UsageError for a column that list B does not have."""
         super().__init__(work)
         a, b = self.matches.columns_a, self.matches.columns_b
-        if not (self.matches.is_related or self._options.top_k):
-            self._best = 1
+        self._best = work.options.top_k or 1
         self._say = work.say if for_people else str
         self._states = {each: self._say(words) if for_people else _code(each) for each, words in STATES.items()}
         self._own, self.columns_of_b = a.kept, tuple(b.names[at] for at in b.kept)

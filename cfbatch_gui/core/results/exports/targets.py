@@ -14,7 +14,7 @@ from cfbatch_gui.core.results.exports.match_rows import MatchRows, PairRows, Red
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED, has_columns=True)
 _matches = partial(_embedded, is_of_matches=True, has_limits=True)
-_pairs = partial(_matches, has_columns=False)
+_pairs = partial(_matches, has_columns=False, contents=message("row_each_match"))
 _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
 _OWN_SHEET = message("own_sheet_has")
@@ -85,7 +85,14 @@ TARGETS: tuple[Target, ...] = (
         contents=message("all_beir_has"),
     ),
     _failed(Kind.RANK),
-    _matches("matches", message("own_sheet_excel"), _OWN_SHEET, (".xlsx",), excel.write_matches, is_for_people=True),
+    _matches(
+        "matches",
+        message("own_sheet_excel"),
+        message("own_sheet_and_rest"),
+        (".xlsx",),
+        excel.write_matches,
+        is_for_people=True,
+    ),
     _matches("matches-csv", message("own_sheet_csv"), _OWN_SHEET, (".csv",), _csv(MatchRows)),
     _matches(
         *("matches-csv-excel", message("own_sheet_csv_excel"), message("csv_opens"), (".csv",)),
@@ -138,17 +145,18 @@ _WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 def targets_for(kind: Kind, purpose: Purpose | None = None) -> tuple[Target, ...]:
     """All targets for jobs of this kind, in the order of the table: the commonest first. Those of matches are only for
-    jobs whose purpose they are.
+    jobs whose purpose they are, where they take the place of a workbook of texts.
     """
     has_matches = purpose in WITH_MATCHES
-    return tuple(each for each in TARGETS if each.kind is kind and (has_matches or not each.is_of_matches))
+    forms = (each for each in TARGETS if each.kind is kind and (has_matches or not each.is_of_matches))
+    return tuple(each for each in forms if each.is_of_matches or not (has_matches and each.is_workbook))
 
 
 def target_for(path: Path, kind: Kind, name: str = "", purpose: Purpose | None = None) -> Target:
     """The target called `name`, whatever the purpose, or the first one for the file's suffix. Raises UsageError, which
     lists the choices.
     """
-    known = targets_for(kind, Purpose.MATCH if name else purpose)
+    known = [each for each in TARGETS if each.kind is kind] if name else targets_for(kind, purpose)
     fitting = [target for target in known if (target.name == name.lower() if name else target.fit_of(path))]
     if fitting:
         return max(fitting, key=lambda target: target.fit_of(path))
