@@ -233,7 +233,8 @@ class Shelf:
         unusable name, DataError.
         """
         name = self._whole(name)
-        scale = SAME_OR_NOT if name.casefold() == MATCHES.casefold() else scale
+        if name.casefold() == MATCHES.casefold():
+            name, scale = MATCHES, SAME_OR_NOT
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
             raise UsageError(message("book_judgements_needs_name_most_most", most=_LONGEST_NAME))
         with self.opened() as database:

@@ -112,7 +112,7 @@ def import_pages(program: Program) -> None:
     """Import all pages and make what they use; in a thread after the first painting, so that no click waits for it."""
     from cfbatch_gui.ui import settings  # noqa: F401
     from cfbatch_gui.ui.connections import connection_page  # noqa: F401
-    from cfbatch_gui.ui.evaluation import comparison_page, judge_page  # noqa: F401
+    from cfbatch_gui.ui.evaluation import comparison_page, judge_page, review_page  # noqa: F401
     from cfbatch_gui.ui.inputs import draft_page  # noqa: F401
     from cfbatch_gui.ui.jobs import details_view, elsewhere, job_page, progress_view  # noqa: F401
     from cfbatch_gui.ui.results import export_dialog, map_view, quality_view, vectorize_page, vectors_view  # noqa: F401
@@ -152,6 +152,7 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         "score_help_wanted": partial(workspace.menus.show_help, Topic.SCORES),
         "quality_help_wanted": partial(workspace.menus.show_help, Topic.QUALITY),
         "judge_wanted": workspace.judge,
+        "review_wanted": workspace.review,
         "export_wanted": workspace.export,
     }
     for signal, receiver in receivers.items():
