@@ -138,6 +138,7 @@ class Matches:
     scores: NDArray[np.float64]  # (n,) of it, NaN for none
     is_exact: bool  # each row of B once, at the greatest total score; without that, or by falling score, False
     differs: NDArray[np.bool_]  # (n,) whether the proposed row differs in a number
+    has_texts: bool  # else they were removed or never known, and their ids or rows stand for them
     keys: Numbers  # (n,) equal for rows of A with the same text
     each_once: bool
     threshold: float
@@ -148,6 +149,11 @@ class Matches:
     def is_related(self) -> bool:
         """Whether there is one list only."""
         return self.items_a is self.items_b
+
+    @property
+    def can_be_decided(self) -> bool:
+        """Decisions belong to texts."""
+        return self.has_texts and not self.is_related
 
     @property
     def close(self) -> float:
@@ -290,11 +296,13 @@ def read_matches(
     scales = np.zeros(embeddings.count)
     scales[units.item_numbers - 1] = units.inverse_lengths
     vectors = stored_vectors(folder.vectors) if units.count else np.zeros((embeddings.count, 1), np.float32)
-    known: dict[str, int] = {}
+    known: dict[object, int] = {}
+    has_texts = not (job.texts_forgotten_at or job.has_named_texts)
     sides = []
     for at, of_list in enumerate(texts):
         items = slice(min(of_list, default=1) - 1, max(of_list, default=0))
-        keys = np.array([known.setdefault(folded(text), len(known)) for text in of_list.values()], np.int64)
+        names = map(folded, of_list.values()) if has_texts else of_list
+        keys = np.array([known.setdefault(name, len(known)) for name in names], np.int64)
         within, apart = (limit[at] for limit in limits)
         sides.append(Side(vectors[items], scales[items], keys, within, apart))
     a, b = sides[0], sides[-1]
@@ -304,7 +312,7 @@ def read_matches(
     items_a, *others = (np.fromiter(of_list, np.int64) for of_list in texts)
     items_b = others[0] if others else items_a
     texts_a, texts_b = list(texts[0].values()), list(texts[-1].values())
-    decisions = {} if is_related else _decided(texts_a, texts_b, candidates.rows[:, 0], decided)
+    decisions = {} if is_related or not has_texts else _decided(texts_a, texts_b, candidates.rows[:, 0], decided)
     first, scores, is_exact = candidates.rows[:, 0], candidates.scores[:, 0], True
     if options.each_once and not is_related:
         floor = threshold - _CLOSE * measured.spread
@@ -320,7 +328,8 @@ def read_matches(
         first=first,
         scores=scores,
         is_exact=is_exact,
-        differs=_differing(texts_a, texts_b, first),
+        differs=_differing(texts_a, texts_b, first if has_texts else np.full_like(first, -1)),
+        has_texts=has_texts,
         keys=a.keys,
         each_once=options.each_once and not is_related,
         threshold=threshold,
