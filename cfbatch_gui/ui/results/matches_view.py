@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtGui import QAccessible, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -121,9 +121,12 @@ class ScoreBar(QWidget):
 class CandidateCard(widgets.Clickable):
     """A candidate, taken by a click or by its digit."""
 
+    accessible_role = QAccessible.Role.Button
+
     def __init__(self, number: int) -> None:
         super().__init__()
         self.setProperty("kind", "choice")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.key = Label(str(number))
         self.key.setProperty("kind", "key")
         self._text, self._score, self._bar = MarkedText("", has_more=True), Label(), ScoreBar()
@@ -418,6 +421,9 @@ class MatchesView(ResultsPage[Matches]):
 
     async def read(self, job: Job) -> Matches:
         folder, decisions = self.program.folder(job.id), self.program.decisions
+        has_only_decisions = self.loaded[:-1] == self.version(job)[:-1] and not job.options.matching.each_once
+        if self.matches is not None and has_only_decisions:
+            return await in_thread(self.matches.with_decisions, decisions.find)
         return await self.worked_out(
             tr("Comparing every row with every other…"),
             lambda tell: read_matches(folder, job, decisions.find, progress=tell),
