@@ -131,6 +131,7 @@ class CandidateCard(widgets.Clickable):
         self.key.setProperty("kind", "key")
         self._text, self._score, self._bar = MarkedText("", has_more=True), Label(), ScoreBar()
         self._numbers = widgets.StateLabel()
+        self._numbers.setProperty("kind", "remark")
         self._numbers.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         score = column(None, self._score, self._bar, None, gap=TINY)
         words = column(row((self._text, 1), score), row(self._numbers, None), gap=2)
@@ -548,7 +549,7 @@ class MatchesView(ResultsPage[Matches]):
         self.rows.refresh(len(rows))
         self.panel.setVisible(len(rows) > 0)
         if not len(rows):
-            self._table_stack.show_sentence(tr("No row is like that."))
+            self._table_stack.show_sentence(tr("There is no such row."))
             return
         self._table_stack.show_content()
         at = np.flatnonzero(rows == chosen)
