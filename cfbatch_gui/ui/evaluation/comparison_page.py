@@ -67,13 +67,11 @@ class ComparisonPage(ResultsPage[Compared]):
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
         self.header = widgets.PageHeader(tr("Comparison"))
-        self.choose_button = widgets.Button(
-            tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[-1].id)
+        self.choose_button = self.header.add_button(
+            widgets.Button(tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[-1].id))
         )
-        self.save_button = widgets.MenuButton(tr("Save as CSV"), "download")
+        self.save_button = self.header.add_button(widgets.MenuButton(tr("Save as CSV"), "download"))
         self.save_button.menu().aboutToShow.connect(self._fill_save_menu)
-        for button in (self.choose_button, self.save_button):
-            self.header.add_button(button)
         self._make_content()
 
     def compare(self, jobs: Sequence[Job]) -> None:
@@ -597,10 +595,7 @@ class ChooseJobsDialog(dialogs.Dialog):
         self.find_field.searched.connect(lambda _: self._show())
         self.rows: Rows[Job] = Rows(_job_columns(time.time()), key=lambda job: job.id, parent=self)
         self.table = TableView(
-            "comparison/choose",
-            tr("Jobs to compare with"),
-            self.rows,
-            on_opened=lambda _: self.compare_button.click(),
+            "comparison/choose", tr("Jobs to compare with"), self.rows, on_opened=lambda _: self.compare_button.click()
         )
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_possible())
