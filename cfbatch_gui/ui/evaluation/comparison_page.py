@@ -215,18 +215,14 @@ class ComparisonPage(ResultsPage[Compared]):
     def _fill_save_menu(self) -> None:
         self.save_button.menu().clear()
         chosen = self.queries.selected()
-        offers: list[tuple[str, bool, Collection[int] | None]] = [
-            (tr("A row for each text…"), False, None),
-            (tr("A row for each query…"), True, None),
-        ]
+        self._offer(tr("A row for each text…"))
+        self._offer(tr("A row for each query…"), by_query=True)
         if len(chosen) > 1:
-            offers.append((worded("These {n} queries, a row for each text…", n=len(chosen)), False, chosen))
-            offers.append((worded("These {n} queries, a row for each query…", n=len(chosen)), True, chosen))
-        for words, by_query, only in offers:
-            self.save_button.add(words, partial(self._start_saving, by_query, only))
+            self._offer(worded("These {n} queries, a row for each text…", n=len(chosen)), chosen)
+            self._offer(worded("These {n} queries, a row for each query…", n=len(chosen)), chosen, by_query=True)
 
-    def _start_saving(self, by_query: bool, only: Collection[int] | None) -> None:
-        self.tasks.start("save", self._save(by_query, only))
+    def _offer(self, words: str, only: Collection[int] | None = None, *, by_query: bool = False) -> None:
+        self.save_button.add(words, lambda: self.tasks.start("save", self._save(by_query, only)))
 
     async def _save(self, by_query: bool, only: Collection[int] | None) -> None:
         what = tr("queries") if by_query else tr("texts")
