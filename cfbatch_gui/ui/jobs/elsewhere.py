@@ -52,7 +52,8 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import account_columns
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import kind_icon, title_words
+from cfbatch_gui.words.purposes import ICONS
+from cfbatch_gui.words.states import title_words
 
 _SAMPLE = 200  # rows by which the roles of columns are suggested
 _TEXT_HEIGHT = 110  # pixels
@@ -419,4 +420,4 @@ class AccountDialog(Dialog):
 
 
 def _icon(job: AccountJob) -> tuple[str, str]:
-    return kind_icon(job.kind), "quiet"
+    return ICONS[job.purpose], "quiet"
