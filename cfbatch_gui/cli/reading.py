@@ -112,12 +112,12 @@ def add_reading_arguments(parser: Parser) -> None:
         """,
         {
             "--role": {"dest": "roles", "type": checked(column_role, _NO_ROLE, roles=", ".join(Role))},
-            "--layout": {"type": Layout, "choices": list(Layout)},
+            "--layout": {"type": Layout, "choices": [each for each in Layout if each is not Layout.LISTS]},
             "--candidates": checked(candidate_rule, _NO_CANDIDATES),
             "--split": checked(split_size, _NO_SIZE),
         },
         roles=", ".join(Role),
-        layouts=", ".join(layout for layout in Layout if layout is not Layout.TEXTS),
+        layouts=", ".join(each for each in Layout if each not in (Layout.TEXTS, Layout.LISTS)),
         n=CandidateRule().size,
         status=f"{ExitStatus.FAILED:d}",
     )

@@ -34,7 +34,8 @@ _TEXTS = f"SELECT t.text {_ITEMS} ORDER BY item_no"
 _QUERIES = f"SELECT q.text {_ITEMS} ORDER BY item_no"
 _QUERY_IDS = f"SELECT q.query_id {_ITEMS} ORDER BY item_no"
 _TEXT_IDS = f"""
-SELECT t.text_id || coalesce(char(0) || p.part, '') {_ITEMS}
+SELECT iif(i.query_no IS NULL AND t.file = 2 AND t.text_id <> '', char(1), '') || t.text_id
+    || coalesce(char(0) || p.part, '') {_ITEMS}
 LEFT JOIN parts p ON p.item_no = i.item_no AND i.query_no IS NULL ORDER BY i.item_no
 """
 _HAS_IDS = """

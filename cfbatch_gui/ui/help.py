@@ -46,6 +46,7 @@ class Topic(StrEnum):
     SENDING = "sending"
     SCORES = "scores"
     QUALITY = "quality"
+    MATCHING = "matching"
     VECTORS = "vectors"
     EXPORTING = "exporting"
     PRICES = "prices"
