@@ -112,6 +112,13 @@ def lists_notes(lists: "ListCounts", found: Plan, job: Job) -> str:
     return " ".join(notes)
 
 
+def usually_words(found: Plan, job: Job, past: PastTimes | None) -> str:
+    """How long it takes, for a line of its own, and that nobody has to wait."""
+    time = _time(found, job, past)
+    close = tr("You can close the window meanwhile.")
+    return f"{time[:1].upper()}{time[1:]}. {close}" if time else close
+
+
 def tokens_words(found: Plan) -> str:
     """Such as "10 to 14"."""
     return _range(number(found.tokens_low), number(found.tokens_high))
