@@ -66,7 +66,7 @@ def how_read(source: Source) -> str:
     return " · ".join(filter(None, (each(source) for each in words)))
 
 
-def lists_words(mapping: Mapping, columns: Sequence[str], second: Sequence[str]) -> Runs:
+def lists_words(mapping: Mapping, columns: Sequence[str], second: Sequence[str] = ()) -> Runs:
     """What is compared with what; of one list its rows among each other. () while a text is not chosen."""
     a = _joined_columns(mapping.roles, mapping.template, columns)
     b = _joined_columns(mapping.second_roles, mapping.second_template, second)

@@ -388,6 +388,7 @@ class WhatSection(SectionCard):
         self.cards: dict[Purpose, ChoiceCard] = {}
         cards = QGridLayout()
         cards.setSpacing(MEDIUM)
+        cards.setContentsMargins(0, 0, 0, 0)
         for at, purpose in enumerate(Purpose):
             words = purpose_words(purpose)
             card = self.cards[purpose] = ChoiceCard(words.icon, words.title, words.short)

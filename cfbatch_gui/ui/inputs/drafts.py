@@ -218,9 +218,11 @@ def in_order(files: Files) -> Files:
 
 
 def kept(mapping: Mapping, files: Files, before: DraftState) -> Mapping:
-    """The mapping of two lists with the roles that the user sees of a list which is as it was."""
+    """The mapping of two lists with the roles that the user has chosen for a list which is as it was."""
     known = before.mapping
-    if mapping.layout is Layout.LISTS and known is not None and known.kind is Kind.EMBED:
+    if mapping.layout is not Layout.LISTS or known is None or known.kind is not Kind.EMBED:
+        return mapping
+    if before.files and known != guessed(before.files, known.kind):
         if files[0] is before.file:
             mapping = replace(mapping, roles=known.roles, template=known.template)
         if files[1] is before.second:
