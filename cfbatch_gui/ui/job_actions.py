@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
+from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, Purpose, account_progress
 from cfbatch_gui.core.messages import quoted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
@@ -111,6 +111,13 @@ class JobActions:
                 self._changed(await self._program.store.on_disk(self._program.drafts.rename, job_id, name))
 
         self._tasks.start(f"rename {job_id}", rename())
+
+    def use_for(self, job_id: str, purpose: Purpose) -> None:
+        async def use() -> None:
+            change = partial(self._program.drafts.use_for, job_id, purpose=purpose)
+            self._changed(await self._program.store.on_disk(change))
+
+        self._tasks.start(f"use {job_id}", use())
 
     def archive(self, *job_ids: str) -> None:
         """Archive jobs, or take them out again if all are archived; a notice can undo it."""
