@@ -102,19 +102,27 @@ LEVEL_ICONS: dict[Level, tuple[str, str]] = {
 }
 
 
-def paint_bar(painter: QPainter, box: QRectF, share: float, direction: Qt.LayoutDirection) -> None:
-    """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1."""
+def paint_bar(
+    painter: QPainter,
+    box: QRectF,
+    share: float,
+    direction: Qt.LayoutDirection,
+    *,
+    role: str = "accent",
+    is_selected: bool = False,
+) -> None:
+    """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1; also on a selected row."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.colour("track"))
+    painter.setBrush(theme.faded("quiet", 0.24) if is_selected else theme.colour("track"))
     painter.drawRoundedRect(box, radius, radius)
     if share > 0:
         filled = QRectF(box)
         filled.setWidth(max(box.height(), box.width() * min(1.0, share)))
         if direction == Qt.LayoutDirection.RightToLeft:
             filled.moveRight(box.right())
-        painter.setBrush(theme.colour("accent"))
+        painter.setBrush(theme.colour(role))
         painter.drawRoundedRect(filled, radius, radius)
 
 
