@@ -147,6 +147,9 @@ async def test_a_row_is_decided_by_key_which_is_undone_and_stays(driver: JobPage
     view.panel.back_link.click()
     await at_rest(view)
     assert decisions.find(a.text) is None
+    decisions.decide(a.text, Decision(view._now.rows_b([second])[0].text, accepted=True))
+    await driver.show(job)
+    await until(lambda: view._now.chosen[to_check] == second)  # decided elsewhere, as on the page of the review
 
 
 async def test_related_rows_have_no_decisions_and_removed_texts_are_not_the_same(

@@ -168,6 +168,13 @@ class Matches:
         kept = {each: given for each, given in self.decided.items() if each not in same}
         return replace(self, decided=kept | {each: given for each, given in same.items() if given is not None})
 
+    def with_decisions(self, decided: Callable[[str], Decision | None]) -> "Matches":
+        """With what is decided by now. Blocking. Not for each row of B once, which decisions change altogether."""
+        with self.folder.open(read_only=True) as database:
+            a, b = ([text for _, text in database.execute(_ITEMS, (file,))] for file in (1, 2))
+        found = _decided(a, b, self.candidates.rows[:, 0], decided) if self.can_be_decided else {}
+        return replace(self, decided=found)
+
     @cached_property
     def margins(self) -> NDArray[np.float64]:
         """(n,) how far the proposed row is before the best other candidate, below 0 where another one is better."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtGui import QAccessible, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -121,13 +121,17 @@ class ScoreBar(QWidget):
 class CandidateCard(widgets.Clickable):
     """A candidate, taken by a click or by its digit."""
 
+    accessible_role = QAccessible.Role.Button
+
     def __init__(self, number: int) -> None:
         super().__init__()
         self.setProperty("kind", "choice")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.key = Label(str(number))
         self.key.setProperty("kind", "key")
         self._text, self._score, self._bar = MarkedText("", has_more=True), Label(), ScoreBar()
         self._numbers = widgets.StateLabel()
+        self._numbers.setProperty("kind", "remark")
         self._numbers.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         score = column(None, self._score, self._bar, None, gap=TINY)
         words = column(row((self._text, 1), score), row(self._numbers, None), gap=2)
@@ -418,6 +422,9 @@ class MatchesView(ResultsPage[Matches]):
 
     async def read(self, job: Job) -> Matches:
         folder, decisions = self.program.folder(job.id), self.program.decisions
+        has_only_decisions = self.loaded[:-1] == self.version(job)[:-1] and not job.options.matching.each_once
+        if self.matches is not None and has_only_decisions:
+            return await in_thread(self.matches.with_decisions, decisions.find)
         return await self.worked_out(
             tr("Comparing every row with every other…"),
             lambda tell: read_matches(folder, job, decisions.find, progress=tell),
@@ -542,7 +549,7 @@ class MatchesView(ResultsPage[Matches]):
         self.rows.refresh(len(rows))
         self.panel.setVisible(len(rows) > 0)
         if not len(rows):
-            self._table_stack.show_sentence(tr("No row is like that."))
+            self._table_stack.show_sentence(tr("There is no such row."))
             return
         self._table_stack.show_content()
         at = np.flatnonzero(rows == chosen)
