@@ -1,7 +1,6 @@
 """What both faces say of matches: the state of a row, why it is to be checked, and numbers that differ."""
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from cfbatch_gui.core.results.matches import Doubt, MatchState
@@ -27,14 +26,13 @@ def match_look(state: MatchState) -> MatchLook:
     }[state]
 
 
-def doubts_line(doubts: Iterable[Doubt]) -> str:
-    words = {
-        Doubt.NEAR: tr("close to the threshold"),
-        Doubt.CLOSE: tr("first and second are close"),
-        Doubt.NUMBER: tr("differs in a number"),
-        Doubt.TAKEN: tr("you gave its match to another row"),
-    }
-    return " · ".join(words[doubt] for doubt in doubts)
+def doubt_words(doubt: Doubt) -> str:
+    return {
+        Doubt.NEAR: tr("its score is close to the threshold"),
+        Doubt.CLOSE: tr("the first two are close"),
+        Doubt.NUMBER: tr("the first differs in a number"),
+        Doubt.TAKEN: tr("you gave the first to another row"),
+    }[doubt]
 
 
 def numbers_line(text_a: str, text_b: str) -> tuple[str, bool]:

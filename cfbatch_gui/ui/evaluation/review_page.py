@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.review import MOST_OPTIONS, NONE, Asked, Given, Option, Review
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.matches import Doubt, ListColumns, Matches, read_matches
+from cfbatch_gui.core.results.matches import ListColumns, Matches, read_matches
 from cfbatch_gui.core.results.matching import differing_numbers
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
@@ -21,23 +21,17 @@ from cfbatch_gui.ui.notices import Notices, PageUndo, announce
 from cfbatch_gui.ui.results.results_page import named_cells
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, StateLabel, boxed, column, paint_bar, restyle, row
+from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, StateLabel, boxed, column, restyle, row
+from cfbatch_gui.ui.widgets.bars import Bar
 from cfbatch_gui.ui.widgets.marks import MarkedText
 from cfbatch_gui.words.figures import listed, one_line, score_text, worded
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.matches import doubt_words
 
 _MOST_COLUMNS = 5  # of list A, below its text
 _CARD, _KEYS, _REMARK, _SCORE, _BAR, _BAR_HEIGHT, _LAST = 62, 78, 214, 52, 110, 6, 40  # pixels
 _NARROW = 760  # pixels; a narrower card has no bar
 _LONGEST = 60  # characters of the last decision's text
-
-
-class _Bar(QWidget):
-    share, is_selected = 0.0, False
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        box = QRectF(self.rect())
-        paint_bar(QPainter(self), box, self.share, self.layoutDirection(), is_selected=self.is_selected)
 
 
 class OptionCard(widgets.Clickable):
@@ -62,7 +56,7 @@ class OptionCard(widgets.Clickable):
             MarkedText("large", has_more=True),
             StateLabel(),
             Label(),
-            _Bar(),
+            Bar(),
         )
         self._score.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._score.setMinimumWidth(scaled(_SCORE))
@@ -150,7 +144,7 @@ class ReviewView(QWidget):
         self._saved.setVisible(bool(review.given))
         self._last.setText(_last_words(review.given[-1]) if review.given else "")
         self._row.setText(worded("Row {n}", n=asked.row.row))
-        why = worded("Here because {reasons}", reasons=listed([_doubt_words(doubt) for doubt in asked.doubts]))
+        why = worded("Here because {reasons}", reasons=listed([doubt_words(doubt) for doubt in asked.doubts]))
         _remark(self._why, why, "circle-help", is_urgent=True)
         self.text.show_text(asked.row.text)
         pairs = _named(review.matches.columns_a, asked.row.cells)
@@ -192,15 +186,6 @@ def _named(columns: ListColumns, cells: Sequence[str]) -> list[tuple[str, str]]:
     texts = [at for at, role in enumerate(columns.roles) if role in (Role.TEXT, Role.CONTEXT)]
     shown = sorted((*columns.others, *(texts if len(texts) > 1 else ())))
     return [(columns.names[at], cells[at]) for at in shown]
-
-
-def _doubt_words(doubt: Doubt) -> str:
-    return {
-        Doubt.NEAR: tr("its score is close to the threshold"),
-        Doubt.CLOSE: tr("the first two are close"),
-        Doubt.NUMBER: tr("the first differs in a number"),
-        Doubt.TAKEN: tr("you gave the first to another row"),
-    }[doubt]
 
 
 def _number_words(text_a: str, text_b: str) -> str:
