@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.core.jobs.run.job_actions import JobActions
     from cfbatch_gui.core.jobs.run.runner import Runner
     from cfbatch_gui.core.judgements.book import Shelf
+    from cfbatch_gui.core.judgements.decisions import Decisions
     from cfbatch_gui.core.vectorize.vectorize import Vectorize
     from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
@@ -133,6 +134,12 @@ class Program:
         from cfbatch_gui.core.judgements.book import Shelf
 
         return Shelf(self.paths.judgements, lambda: self.settings.judgement_book)
+
+    @made_once
+    def decisions(self) -> "Decisions":
+        from cfbatch_gui.core.judgements.decisions import Decisions
+
+        return Decisions(self.judgements, clock=self.clock)
 
     @made_once
     def connections(self) -> "Connections":

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from PySide6.QtWidgets import QMenu
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, account_progress
+from cfbatch_gui.core.jobs.states import FORGETTABLE, Job, JobState, Purpose, account_progress
 from cfbatch_gui.core.messages import quoted
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
@@ -26,6 +26,10 @@ def can_be_judged(job: Job) -> bool:
 def can_be_forgotten(job: Job) -> bool:
     """Whether its texts can be removed."""
     return job.state in FORGETTABLE and not job.texts_forgotten_at
+
+
+def can_be_reviewed(job: Job) -> bool:
+    return job.purpose is Purpose.MATCH and job.has_results and not job.texts_forgotten_at
 
 
 AT_WORK = (JobState.WAITING, JobState.WORKING)
@@ -46,6 +50,7 @@ class Desk(Protocol):
     def show_changed(self, job: Job) -> None: ...
     def compare(self, *job_ids: str) -> None: ...
     def judge(self, *job_ids: str) -> None: ...
+    def review(self, job_id: str) -> None: ...
     def export(self, job_id: str) -> None: ...
 
 
@@ -55,7 +60,7 @@ class JobActions:
     def __init__(self, desk: Desk) -> None:
         self._program, self._tasks, self._notices, self._window = desk.program, desk.tasks, desk.notices, desk.window
         self._show_jobs, self._open_job, self._changed = desk.show_jobs, desk.open_job, desk.show_changed
-        self.compare, self.judge, self.export = desk.compare, desk.judge, desk.export
+        self.compare, self.judge, self.review, self.export = desk.compare, desk.judge, desk.review, desk.export
 
     def can_be_compared(self, *jobs: Job) -> bool:
         """With each other, or one alone with others: a ranking with anything, vectors with a ranking."""
@@ -78,6 +83,8 @@ class JobActions:
         if is_one and can_be_judged(jobs[0]) and not jobs[0].texts_forgotten_at:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
+        if is_one and can_be_reviewed(jobs[0]):
+            add_action(menu, tr("Review its matches…"), lambda: self.review(*ids), "list-ordered")
         own()
         text = tr("Tags…") if is_one else figures.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
         add_action(menu, text, lambda: self.tag(*ids), "tag")
@@ -111,6 +118,13 @@ class JobActions:
                 self._changed(await self._program.store.on_disk(self._program.drafts.rename, job_id, name))
 
         self._tasks.start(f"rename {job_id}", rename())
+
+    def use_for(self, job_id: str, purpose: Purpose) -> None:
+        async def use() -> None:
+            change = partial(self._program.drafts.use_for, job_id, purpose=purpose)
+            self._changed(await self._program.store.on_disk(change))
+
+        self._tasks.start(f"use {job_id}", use())
 
     def archive(self, *job_ids: str) -> None:
         """Archive jobs, or take them out again if all are archived; a notice can undo it."""

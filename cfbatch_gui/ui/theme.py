@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.words.languages import tr
 
-_FONTS = {"small": -1, "part": 2, "figure": 5, "title": 7, "display": 13}  # pixels more than body text
+_FONTS = {"small": -1, "part": 2, "figure": 5, "title": 7, "reviewed": 9, "display": 13}  # pixels more than body text
 _HEIGHTS = {"control": 28, "control_large": 32, "link": 20, "link_most": 24, "tab": 34}  # pixels
 
 
@@ -119,6 +119,13 @@ def _scale(_key: str) -> float:
 
 def colour(role: str) -> QColor:
     return QColor(tokens()[role])
+
+
+def faded(role: str, share: float) -> QColor:
+    """The colour over what is behind it, of which it hides only this share."""
+    found = colour(role)
+    found.setAlphaF(share)
+    return found
 
 
 class Theme(QObject):

@@ -3,6 +3,8 @@
 Each function does one process's share of a scene, and adds what was found to the report.
 """
 
+import asyncio
+import json
 import os
 import random
 import shutil
@@ -22,9 +24,12 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.judgements.book import Shelf, newest
+from cfbatch_gui.core.judgements.review import NONE, Review
 from cfbatch_gui.core.judgements.session import Session, Shown
-from cfbatch_gui.core.judgements.values import Subject
+from cfbatch_gui.core.judgements.values import MATCHES, Subject
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.matches import read_matches
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
 from tests.journeys.terminal import read_csv
 from tests.prove.compare import TEXTS, Breach, Finding, Part, Report, command_of, is_vector, written_tokens
@@ -34,6 +39,7 @@ from tests.prove.power import Replay, in_memory
 from tests.prove.power_disk import Mark
 from tests.prove.steps import COLLECT, PAID, SUBMIT, SYNCHRONOUS, Step
 from tests.prove.world import Prepare, Service, Spans, World, begin_child, end_child, new_spans, nothing, put, wrap
+from tests.support.lists import numbered_lists, two_lists
 from tests.support.vectorize import read_indexes
 
 T = TypeVar("T")
@@ -333,6 +339,94 @@ def _grades_after(texts: Sequence[str], keys: Sequence[Key], before: Grades) -> 
     return found
 
 
+# Reviewing matches
+
+DECIDED = 30  # rows of list A, all doubtful
+Decided = dict[str, tuple[str, int]]  # by the text of list A, that of B and whether it was accepted
+Candidates = list[tuple[str, list[str]]]  # the texts of list A in the order of the review, each with its candidates
+
+
+def review(bench: Bench, kills: int) -> None:
+    """Kills while somebody reviews matches; each round decides the same rows anew."""
+    with bench.timed("reviewing") as part:
+        for found in _reviewing(bench, kills):
+            part.kills += 1
+            part.add("reviewing", found)
+
+
+def _reviewing(bench: Bench, rounds: int) -> Iterator[list[Finding]]:
+    root = bench.new_root()
+    root.mkdir()
+    make = begin_child(lambda: asyncio.run(_make_lists(root)), dict(os.environ), root / "child.log")
+    assert end_child(make) == 0, (root / "child.log").read_text()
+    rows: Candidates = json.loads((root / "rows.json").read_text())
+    rng, decided = random.Random(bench.seed), Decided()
+    for _ in range(rounds):
+        keys: list[Key] = [rng.choice((0, 1, 2, NONE, UNDO)) for _ in range(KEYS)]
+        reading, writing = os.pipe()
+        press = partial(_press_in_review, root, keys, writing)
+        process = begin_child(press, dict(os.environ), root / "child.log")
+        os.close(writing)
+        os.read(reading, 1)  # it is ready for the first key
+        end_child(process, kill_after=rng.uniform(0, LONGEST))
+        with os.fdopen(reading, "rb") as said:
+            saved = len(said.read())
+        after = _decided_after(rows, keys, decided)
+        with closing(Shelf(root / "data" / "judgements.db")) as shelf:
+            book = shelf.find(MATCHES)
+            counting = newest(book.judgements()) if book is not None else []
+        decided = {each.query.text: (each.document.text, each.grade or 0) for each in counting}
+        is_whole = decided in after[saved : saved + 2] and len(decided) == len(counting)
+        yield [] if is_whole else [Finding(Breach.LOST, f"decisions are not those after key {saved}")]
+
+
+async def _make_lists(root: Path) -> int:
+    program = await Program.open(root / "data", environ={}, practice_times=(0.0, 0.0))
+    job = await two_lists(program, root, *numbered_lists(DECIDED), threshold=-1.0)
+    matches, rows = read_matches(program.folder(job.id), job), Candidates()
+    known = set[int]()
+    for row in matches.to_review().tolist():
+        if matches.keys[row] not in known:
+            known.add(matches.keys[row])
+            others = matches.rows_b([other for other, _ in matches.options(row)])
+            rows.append((matches.rows_a([row])[0].text, [each.text for each in others]))
+    (root / "rows.json").write_text(json.dumps(rows))
+    await program.close()
+    return 0
+
+
+def _press_in_review(root: Path, keys: Sequence[Key], writing: int) -> int:
+    """Decide, and say after each key that it is saved."""
+    program = asyncio.run(Program.open(root / "data", environ={}))
+    (job,) = program.ledger.jobs()
+    session = Review(read_matches(program.folder(job.id), job), program.decisions, clock=time.time)
+    os.write(writing, b".")
+    for key in keys:
+        if isinstance(key, int):
+            session.decide(key)
+        else:
+            session.take_back()
+        os.write(writing, b".")
+    return 0
+
+
+def _decided_after(rows: Candidates, keys: Sequence[Key], before: Decided) -> list[Decided]:
+    """What the book says after each key, from before the first one."""
+    found, given = [before], list[str]()
+    for key in keys:
+        now = dict(found[-1])
+        if not isinstance(key, int) and given:
+            text = given.pop()
+            now.pop(text)
+            now |= {text: before[text]} if text in before else {}
+        elif isinstance(key, int) and len(given) < len(rows):
+            text, others = rows[len(given)]
+            given.append(text)
+            now[text] = (others[max(key, 0)], int(key != NONE))
+        found.append(now)
+    return found
+
+
 # Power cuts
 
 
@@ -407,6 +501,7 @@ SCENES: dict[str, Callable[[Bench, int], None]] = {
     "steps": submit_at_steps,
     "exports": export,
     "judging": judge,
+    "reviewing": review,
     "power": cut_power,
     "random": AtRandom("submit and collect, at random", 12, _sent_and_decided, World.settle_without_ledger),
     "pushes": AtRandom("versions sent and pushed", 4, _sent_and_pushed),

@@ -20,7 +20,8 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_rows import Column, PagedRows, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.widgets import column
-from cfbatch_gui.ui.widgets.text_panel import TextPanel, marked_spans
+from cfbatch_gui.ui.widgets.marks import marked_spans
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 
 @dataclass(frozen=True)

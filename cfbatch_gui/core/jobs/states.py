@@ -164,6 +164,9 @@ class Purpose(StrEnum):
         return self in (Purpose.MATCH, Purpose.CATEGORIES)
 
 
+WITH_MATCHES = (Purpose.MATCH, Purpose.CATEGORIES)
+
+
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
     """How two lists are matched; `within` and `not_within` name a column of both, "" for none. A `threshold` of None is

@@ -2,58 +2,73 @@
 belongs to, or with the first candidate when it belongs to none. So it counts for the same texts in later lists.
 """
 
+import threading
 from collections.abc import Callable
 
-from cfbatch_gui.core.judgements.book import Book, Shelf
-from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, own_scale
-from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.matches import Decision, folded
+from msgspec.structs import replace
 
-BOOK = "Matches"
-_SCALE = own_scale((message("another"), message("the_same")))
+from cfbatch_gui.core.judgements.book import Book, Shelf, newest
+from cfbatch_gui.core.judgements.values import MATCHES, Judgement, Source, Subject
+from cfbatch_gui.core.results.matches import Decision, folded
 
 
 class Decisions:
-    """All decisions, by the folded text of list A. Blocking; each is on the disk when `decide` returns."""
+    """All decisions, by the folded text of list A: read when first needed, and again after something else, as an
+    import, has changed the books. For any thread; blocking, a second for a large book. Each decision is on the disk
+    when `decide` returns.
+    """
 
     def __init__(self, shelf: Shelf, *, clock: Callable[[], float], judge: str = "") -> None:
-        """Raises DataError."""
         self._shelf, self._clock, self._judge = shelf, clock, judge
-        self._known: dict[str, dict[str, bool]] = {}  # by text of A, what was said of each text of B, the newest last
-        book = shelf.find(BOOK)
-        for each in book.judgements() if book is not None else ():
-            self._note(each)
+        self._lock = threading.Lock()
+        self._known: dict[str, dict[object, Judgement]] = {}  # by text of A what counts by pair and judge, newest last
+        self._size = -1  # of the shelf when it was read
 
     def find(self, text: str) -> Decision | None:
-        """What counts for a text of list A."""
-        said = self._known.get(folded(text))
-        return Decision(*next(reversed(said.items()))) if said else None
+        """What counts for a text of list A. Raises DataError."""
+        with self._lock:
+            self._read()
+            return self._newest(text)
 
     def decide(self, text: str, decision: Decision | None) -> Decision | None:
         """Say what a text of list A belongs to, or take back what was said; returns what counted before. Raises
         DataError, DiskFull, after which nothing has changed.
         """
-        before = self.find(text)
-        if decision is not None:
-            said = [self._judgement(text, decision.other, grade=int(decision.accepted))]
-        else:
-            said = [self._judgement(text, other) for other in self._known.get(folded(text), ())]
-        self._book().add(said)
-        for each in said:
-            self._note(each)
+        with self._lock:
+            self._read()
+            before, now = self._newest(text), self._clock()
+            known = self._known.get(folded(text), {}).values()
+            said = [replace(each, grade=None, taken_back=True, time=now) for each in known]
+            if decision is not None:
+                about = Subject("", text), Subject("", decision.other)
+                said.append(Judgement(*about, int(decision.accepted), self._judge, Source.PERSON, now))
+            if said:
+                self._book().add(said)
+            for each in said:
+                self._note(each)
+            self._size += len(said)
         return before
 
-    def _judgement(self, text: str, other: str, grade: int | None = None) -> Judgement:
-        about = Subject("", text), Subject("", other)
-        return Judgement(*about, grade, self._judge, Source.PERSON, self._clock(), taken_back=grade is None)
+    def _newest(self, text: str) -> Decision | None:
+        *_, last = self._known.get(folded(text), {}).values() or (None,)
+        return Decision(last.document.text, (last.grade or 0) > 0) if last is not None else None
+
+    def _read(self) -> None:
+        size = self._shelf.size()
+        if size == self._size:
+            return
+        book = self._shelf.find(MATCHES)
+        self._known, self._size = {}, size
+        for each in sorted(newest(book.judgements()) if book is not None else (), key=lambda said: said.time):
+            self._note(each)
 
     def _note(self, judgement: Judgement) -> None:
         said = self._known.setdefault(folded(judgement.query.text), {})
-        said.pop(judgement.document.text, None)
+        said.pop((judgement.pair, judgement.judge), None)
         if judgement.grade is not None and not judgement.taken_back:
-            said[judgement.document.text] = judgement.grade > 0
+            said[judgement.pair, judgement.judge] = judgement
         if not said:
             del self._known[folded(judgement.query.text)]
 
     def _book(self) -> Book:
-        return self._shelf.find(BOOK) or self._shelf.book_or_new(BOOK, _SCALE)
+        return self._shelf.find(MATCHES) or self._shelf.book_or_new(MATCHES)

@@ -30,6 +30,26 @@ class Shown:
     query_number: int = 0
 
 
+class Pace:
+    """How fast somebody answers, without pauses, by the last answers."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._since = clock, clock()
+        self._took: list[float] = []  # seconds
+
+    def answered(self) -> None:
+        now = self._clock()
+        self._took.append(min(max(now - self._since, _FASTEST), _PAUSE))
+        self._since = now
+
+    def taken_back(self) -> None:
+        self._took.pop()
+        self._since = self._clock()
+
+    def seconds_left(self, answers: int) -> float:
+        return median(self._took[-_LOOKED_AT:] or [_USUAL]) * answers
+
+
 class Session:
     """One judge, one book, one list of pairs. Methods that write are blocking and return when it is on the disk."""
 
@@ -44,9 +64,8 @@ class Session:
     ) -> None:
         self.book, self._pairs, self._judge, self._clock = book, tuple(pairs), judge, clock
         self._source = source
-        # The answers, what the judge said before, and how many seconds they took.
-        self._given: list[tuple[int | None, Judgement | None, float]] = []
-        self._since = clock()
+        self._given: list[tuple[int | None, Judgement | None]] = []  # the answers, and what the judge said before
+        self._pace = Pace(clock)
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -79,25 +98,24 @@ class Session:
         before = self.book.newest_of(shown.query, shown.document, self._judge)
         said = (shown.query, shown.document, grade, self._judge, self._source, now)
         self.book.add([Judgement(*said, again=shown.again, note=note)])
-        self._given.append((grade, before, min(max(now - self._since, _FASTEST), _PAUSE)))
-        self._since = now
+        self._given.append((grade, before))
+        self._pace.answered()
 
     def undo(self) -> bool:
         """Take the last answer back and show its pair again; False before the first. Raises DataError, DiskFull."""
         if not self._given:
             return False
-        _, before, _ = self._given[-1]
+        _, before = self._given[-1]
         shown, now = self._pairs[self.position - 1], self._clock()
         said = (shown.query, shown.document, None, self._judge, self._source, now)
         again = [replace(before, time=now, again=False)] if before is not None else []
         self.book.add([Judgement(*said, taken_back=True), *again])
         self._given.pop()
-        self._since = now
+        self._pace.taken_back()
         return True
 
     def seconds_left(self) -> float:
-        pace = median([took for *_, took in self._given[-_LOOKED_AT:]] or [_USUAL])
-        return pace * (len(self._pairs) - self.position)
+        return self._pace.seconds_left(len(self._pairs) - self.position)
 
 
 Grades = NDArray[np.int64]

@@ -95,6 +95,8 @@ FOUR = Scale(
     )
 )
 USUAL = FOUR
+MATCHES = "Matches"  # the name of the book of decisions about matches
+SAME_OR_NOT = Scale((Grade(0, message("not_the_same")), Grade(1, message("the_same"))))  # its scale
 
 
 def own_scale(names: tuple[str, ...]) -> Scale:

@@ -28,7 +28,7 @@ from cfbatch_gui.core.judgements import files
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session, Shown, between_judges, with_themselves
-from cfbatch_gui.core.judgements.values import FOUR, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
+from cfbatch_gui.core.judgements.values import FOUR, MATCHES, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, widgets
@@ -56,6 +56,7 @@ def key_cap(text: str) -> Label:
     label = Label(text, "small")
     label.setProperty("kind", "key")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     return label
 
 
@@ -148,7 +149,7 @@ class JudgingView(QWidget):
         """`about` stands beside the progress and `given` above the text; `chosen` was the grade before an undo."""
         done, total = session.position, len(session)
         self.count.setText(worded("{n} of {all}", n=done, all=total))
-        self.left.setText(_time_left(session.seconds_left()))
+        self.left.setText(time_left(session.seconds_left()))
         self._about.setText(about)
         self.progress.set_parts(done, total)
         self._undo.setEnabled(done > 0)
@@ -191,7 +192,7 @@ class JudgingView(QWidget):
         self._note.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def _time_left(seconds: float) -> str:
+def time_left(seconds: float) -> str:
     minutes = round(seconds / _MINUTE)
     if minutes < 1:
         return tr("less than a minute left")
@@ -310,7 +311,8 @@ class JudgePage(QWidget):
     async def _read(self) -> None:
         judgements = self._program.judgements
         self._runs = await asyncio.to_thread(read_runs, self._program.folder, self.jobs)
-        completer = QCompleter(list(await asyncio.to_thread(judgements.names)), self.book)
+        names = await asyncio.to_thread(judgements.names)
+        completer = QCompleter([name for name in names if name != MATCHES], self.book)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.book.setCompleter(completer)
         self.book.setText(judgements.used_name())

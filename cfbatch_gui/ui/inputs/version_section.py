@@ -17,7 +17,7 @@ from cfbatch_gui.ui.tables.table_rows import Column, Index, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import ROW_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import CheckBox, Flow, Label, LinkButton, MenuButton, SectionCard, Tabs, boxed, row
-from cfbatch_gui.ui.widgets.text_panel import spans_in_units
+from cfbatch_gui.ui.widgets.marks import Mark, mark_format, spans_in_units
 from cfbatch_gui.words.figures import number, one_line, plural
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.versions import CHANGES
@@ -48,7 +48,7 @@ def _columns(first: Sequence[VersionRow], *, has_sources: bool) -> tuple[Column[
 
 
 class NewWordsDelegate(CellDelegate):
-    def marks(self, index: Index, shown: str) -> list[tuple[int, int]]:
+    def marks(self, index: Index, shown: str) -> list[Mark]:
         model = index.model()
         if not isinstance(model, PagedRows) or not model.columns[index.column()].stretch:  # the texts
             return []
@@ -56,7 +56,7 @@ class NewWordsDelegate(CellDelegate):
         if not before:
             return []
         places = new_words(shown.removesuffix("…"), one_line(before, MOST_COMPARED))
-        return spans_in_units(shown, places)
+        return [(*span, mark_format()) for span in spans_in_units(shown, places)]
 
 
 SENT, TAKEN, MOVED, GONE = "sent", "taken", "moved", "gone"

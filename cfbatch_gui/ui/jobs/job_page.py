@@ -12,7 +12,15 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState, account_progress, wants_account
+from cfbatch_gui.core.jobs.states import (
+    FORGETTABLE,
+    BatchState,
+    Job,
+    JobState,
+    Purpose,
+    account_progress,
+    wants_account,
+)
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
@@ -21,10 +29,23 @@ from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
+from cfbatch_gui.ui.widgets import (
+    Button,
+    MenuButton,
+    PageHeader,
+    PrimaryButton,
+    Roomy,
+    Tabs,
+    column,
+    line,
+    restyle,
+    row,
+)
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.jobs import can_change_account, can_clear_account, is_over, request_ids, summary_words
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.purposes import ICONS, other_uses
 from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:
@@ -36,8 +57,16 @@ _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
 VECTORS, DETAILS = "vectors", "details"
 SEARCH, MAP, GROUPS, DUPLICATES = "search", "map", "groups", "duplicates"
-VECTORIZE = "vectorize"
-RESULTS = (RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
+VECTORIZE, MATCHES = "vectorize", "matches"
+RESULTS = (MATCHES, RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
+_OWN_TABS = {
+    Purpose.RANK: RANKING,
+    Purpose.MATCH: MATCHES,
+    Purpose.CATEGORIES: MATCHES,
+    Purpose.GROUPS: GROUPS,
+    Purpose.SEARCH: SEARCH,
+    Purpose.VECTORS: VECTORS,
+}
 
 
 class JobPage(QWidget):
@@ -62,7 +91,11 @@ class JobPage(QWidget):
         self.details = DetailsView(program)
         self._make_header()
         self._make_tabs()
-        content = column(self.header, 6, self.tabs, gap=0)
+        self.use_button = MenuButton(tr("Use for something else"), tip=tr("Nothing is sent for it."))
+        self.use_button.menu().aboutToShow.connect(self._fill_uses)
+        restyle(self.use_button, "kind", "quiet")
+        uses = column(None, row(self.use_button, 15, gap=0), None, line(), gap=0)
+        content = column(self.header, 6, row((self.tabs, 1), uses, gap=0), gap=0)
         content.addWidget(Roomy(self._stack), 1)
         self.setLayout(content)
 
@@ -77,6 +110,8 @@ class JobPage(QWidget):
     def show_job(self, job: Job) -> None:
         is_other = self._job is None or job.id != self._job.id
         self._job = job
+        if is_other:
+            self.review_button.hide()
         if is_other and job.id not in self._planned:
             self.tasks.start("planned", self._read_planned(job.id))
         self._show_tabs(job, is_other=is_other)
@@ -100,6 +135,8 @@ class JobPage(QWidget):
         if key not in self._views:
             self._views[key] = view = self._make_result(key)
             self._add_page(key, view)
+            if key == MATCHES:
+                self.view(key).to_review.connect(self._show_to_review)
         return self._views[key]
 
     def job(self) -> Job | None:
@@ -114,13 +151,18 @@ class JobPage(QWidget):
 
         actions, of_job = self._actions, self._of_job
         self.header = PageHeader()
+        self.review_button = Button("", "circle-help", of_job(self._review))
+        self.review_button.hide()
         self.check_button = Button(tr("Check now"), "refresh-cw", of_job(check))
         stop = of_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
         self.stop_button = Button(tr("Stop watching"), "pause", stop)
         self.carry_on_button = PrimaryButton(tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
         self.compare_button = Button(tr("Compare"), "git-compare", of_job(actions.compare))
         self.export_button = PrimaryButton(tr("Export…"), "download", of_job(actions.export))
-        buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
+        buttons = (
+            *(self.review_button, self.check_button, self.stop_button, self.carry_on_button),
+            *(self.compare_button, self.export_button),
+        )
         for button in buttons:
             self.header.add_button(button)
         self.header.in_more = (self.compare_button,)
@@ -171,6 +213,17 @@ class JobPage(QWidget):
             if is_possible:
                 self.header.more.add(text, partial(act, job.id), icon)
 
+    def _fill_uses(self) -> None:
+        self.use_button.menu().clear()
+        if (job := self._job) is not None:
+            for words, purpose in other_uses(job, has_lists=self._planned_of(job).has_lists):
+                self.use_button.add(words, partial(self._use_for, job.id, purpose), ICONS[purpose])
+
+    def _use_for(self, job_id: str, purpose: Purpose) -> None:
+        """Open the page of the purpose once it is kept."""
+        self._chosen.pop(job_id, None)
+        self._actions.use_for(job_id, purpose)
+
     def _show_details(self, _: str) -> None:
         self.tabs.set_shown(DETAILS, True)
         self.tabs.choose(DETAILS)
@@ -192,6 +245,14 @@ class JobPage(QWidget):
         self.export_button.setVisible(over)
         self.export_button.set_possible("" if job.has_results else tr("Nothing came back that could be written."))
         self.compare_button.setVisible(self._actions.can_be_compared(job) and over)
+
+    def _review(self, job_id: str) -> None:
+        self.view(MATCHES).review_wanted.emit(job_id)
+
+    def _show_to_review(self, count: int) -> None:
+        self.tabs.set_title(MATCHES, self.view(MATCHES).title())
+        self.review_button.setText(worded("Review {n}", n=count))
+        self.review_button.setVisible(count > 0)
 
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)
@@ -243,6 +304,7 @@ class JobPage(QWidget):
         self._stack.addWidget(self._waiting)
         self._titles = {
             PROGRESS: tr("Progress"),
+            MATCHES: tr("Matches"),
             RANKING: tr("Ranking"),
             QUALITY: tr("Quality"),
             OVERVIEW: tr("Overview"),
@@ -264,8 +326,11 @@ class JobPage(QWidget):
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
         has_something = {
             QUALITY: can_be_judged(job),
+            MATCHES: job.purpose in (Purpose.MATCH, Purpose.CATEGORIES),
             VECTORIZE: job.state in FORGETTABLE and self._has_account(),
         }
+        self.tabs.put_first(PROGRESS, results)
+        self.use_button.setVisible(job.kind is Kind.EMBED)
         for key in RESULTS:
             of_kind = (key in (RANKING, QUALITY, OVERVIEW)) == (results == RANKING)
             self.tabs.set_shown(key, of_kind and (has_something.get(key, True) or key == wanted))
@@ -279,7 +344,7 @@ class JobPage(QWidget):
         blocker.unblock()
 
     def _results_tab(self) -> str:
-        return RANKING if self._job is None or self._job.kind is Kind.RANK else VECTORS
+        return _OWN_TABS[self._job.purpose] if self._job is not None else RANKING
 
     def _tab_chosen(self, key: str) -> None:
         if self._job is not None:

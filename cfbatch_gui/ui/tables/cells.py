@@ -2,7 +2,7 @@
 
 from PySide6 import QtCore, QtWidgets
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QTextLayout, QTextOption
+from PySide6.QtGui import QHelpEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from cfbatch_gui.core.results.text_search import found_spans
@@ -10,7 +10,7 @@ from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE, Index
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.bars import paint_bar
-from cfbatch_gui.ui.widgets.text_panel import mark_format, marked_spans
+from cfbatch_gui.ui.widgets.marks import Mark, mark_format, marked_layout, marked_spans
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text
 
@@ -34,6 +34,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
 
     sought = ""
     sample = _WIDEST_SCORE  # of the figures beside a bar
+    elided = Qt.TextElideMode.ElideRight
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         box: QRect = option.rect
@@ -58,7 +59,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
             align = index.data(ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
             side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag(align))
             flags = side | Qt.AlignmentFlag.AlignAbsolute
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+            shown = painter.fontMetrics().elidedText(text, self.elided, inner.width())
             if self.sought and index.data(SEARCHED_ROLE):
                 self._paint_found(painter, _placed(option, inner), flags, shown, str(index.data() or ""))
             else:
@@ -74,36 +75,23 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
             text = figures.one_line(whole[start:], _LONGEST)
             shown = painter.fontMetrics().elidedText(f"…{text}", Qt.TextElideMode.ElideRight, inner.width())
             spans = marked_spans(shown, self.sought)
-        self._paint_marked(painter, inner, flags, shown, spans)
+        self._paint_marked(painter, inner, flags, shown, [(*span, mark_format()) for span in spans])
 
-    def marks(self, index: Index, shown: str) -> list[tuple[int, int]]:
-        """Start and length, in UTF-16 code units, of what is marked in the painted line of a cell."""
+    def marks(self, index: Index, shown: str) -> list[Mark]:
+        """What is marked in the painted line of a cell."""
         return []
 
     def _paint_marked(
-        self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, spans: list[tuple[int, int]]
+        self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, marks: list[Mark]
     ) -> None:
-        if not spans:
+        if not marks:
             # The direction follows the script of the text, the alignment its column.
             painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
             painter.drawText(inner, flags, shown)
             return
-        option = QTextOption(flags)
-        option.setWrapMode(QTextOption.WrapMode.NoWrap)
-        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        layout = QTextLayout(shown, painter.font())
-        layout.setTextOption(option)
-        marks = []
-        for start, length in spans:
-            mark = QTextLayout.FormatRange()
-            mark.start, mark.length, mark.format = start, length, mark_format()
-            marks.append(mark)
-        layout.setFormats(marks)
-        layout.beginLayout()
-        line = layout.createLine()
-        line.setLineWidth(inner.width())
-        layout.endLayout()
-        layout.draw(painter, QtCore.QPointF(inner.left(), inner.top() + (inner.height() - line.height()) / 2))
+        layout = marked_layout(shown, painter.font(), marks, flags, inner.width())
+        above = (inner.height() - layout.boundingRect().height()) / 2
+        layout.draw(painter, QtCore.QPointF(inner.left(), inner.top() + above))
 
     def _paint_bar(
         self, painter: QPainter, inner: QRect, text: str, share: float, option: QStyleOptionViewItem
@@ -119,7 +107,9 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
         if left < inner.right() - 2 * _BAR_HEIGHT:
             top = inner.center().y() - _BAR_HEIGHT // 2 + 1
             track = _placed(option, QRect(left, top, inner.right() - left, _BAR_HEIGHT))
-            paint_bar(painter, QtCore.QRectF(track), share, option.direction)
+            is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+            role = "quiet" if painter.pen().color() == theme.colour("quiet") else "accent"  # as the figures
+            paint_bar(painter, QtCore.QRectF(track), share, option.direction, role=role, is_selected=is_selected)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)

@@ -132,20 +132,39 @@ LEVEL_ICONS: dict[Level, tuple[str, str]] = {
 }
 
 
-def paint_bar(painter: QPainter, box: QRectF, share: float, direction: Qt.LayoutDirection) -> None:
-    """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1."""
+def paint_bar(
+    painter: QPainter,
+    box: QRectF,
+    share: float,
+    direction: Qt.LayoutDirection,
+    *,
+    role: str = "accent",
+    is_selected: bool = False,
+) -> None:
+    """Paint a bar with round ends, filled from where lines begin up to `share`, from 0 to 1; also on a selected row."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.colour("track"))
+    painter.setBrush(theme.faded("quiet", 0.24) if is_selected else theme.colour("track"))
     painter.drawRoundedRect(box, radius, radius)
     if share > 0:
         filled = QRectF(box)
         filled.setWidth(max(box.height(), box.width() * min(1.0, share)))
         if direction == Qt.LayoutDirection.RightToLeft:
             filled.moveRight(box.right())
-        painter.setBrush(theme.colour("accent"))
+        painter.setBrush(theme.colour(role))
         painter.drawRoundedRect(filled, radius, radius)
+
+
+class Bar(QWidget):
+    """As `paint_bar` paints it."""
+
+    share, is_selected = 0.0, False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            box = QRectF(self.rect())
+            paint_bar(painter, box, self.share, self.layoutDirection(), is_selected=self.is_selected)
 
 
 class ThinProgress(QProgressBar):
@@ -320,6 +339,7 @@ class Tabs(KeyboardRing, QTabBar):
         self.setProperty("margin", "true" if margin else "false")
         self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
         self._keys: list[str] = []  # of the tabs that are shown
+        self._first: tuple[str, ...] = ()  # the keys that stand before the others
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
@@ -340,7 +360,8 @@ class Tabs(KeyboardRing, QTabBar):
 
     def set_shown(self, key: str, shown: bool) -> None:
         if shown and key not in self._keys:
-            before = list(self._titles)[: list(self._titles).index(key)]
+            order = list(dict.fromkeys((*self._first, *self._titles)))
+            before = order[: order.index(key)]
             index = sum(each in self._keys for each in before)
             self._keys.insert(index, key)
             self.insertTab(index, self._titles[key])
@@ -351,6 +372,14 @@ class Tabs(KeyboardRing, QTabBar):
 
     def is_shown(self, key: str) -> bool:
         return key in self._keys
+
+    def put_first(self, *keys: str) -> None:
+        """These before all others, which keep the order in which they were added."""
+        order = [key for key in dict.fromkeys((*keys, *self._titles)) if key in self._keys]
+        self._first = keys
+        for index, key in enumerate(order):
+            self.moveTab(self._keys.index(key), index)
+            self._keys.insert(index, self._keys.pop(self._keys.index(key)))
 
     def set_title(self, key: str, title: str) -> None:
         self._titles[key] = title

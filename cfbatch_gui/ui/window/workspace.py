@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
+    from cfbatch_gui.ui.evaluation.review_page import ReviewPage
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
     from cfbatch_gui.ui.jobs.job_page import JobPage
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
@@ -180,6 +181,14 @@ class Workspace:
 
         page = self._added(JudgePage(self.program, self.notices))
         page.done.connect(self._judged)
+        return page
+
+    @cached_property
+    def review_page(self) -> "ReviewPage":
+        from cfbatch_gui.ui.evaluation.review_page import ReviewPage
+
+        page = self._added(ReviewPage(self.program, self.notices))
+        page.done.connect(self.open_if_there)
         return page
 
     @cached_property
@@ -378,6 +387,15 @@ class Workspace:
             self.notices.show_notice(tr("Texts that were removed cannot be judged."), "attention")
         else:
             self.when_ready("open", show)
+
+    def review(self, job_id: str) -> None:
+        """Review the doubtful matches of a job, which stays the one that is open."""
+
+        def show() -> None:
+            self.window.pages.setCurrentWidget(self.review_page)
+            self.review_page.review(self.program.ledger.job(job_id))
+
+        self.when_ready("open", show)
 
     def judge_shown(self) -> None:
         if self.is_shown("comparison_page"):

@@ -3,20 +3,19 @@
 import math
 from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
-from cfbatch_gui.core.inputs.layouts import with_role
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.jobs.states import Job, MatchOptions, Purpose
+from cfbatch_gui.core.jobs.states import Job, MatchOptions
 from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.judgements.decisions import Decisions
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.matches import Decision, MatchState, read_matches
 from tests.core.inputs.files import suggested
+from tests.support.lists import two_lists
 
 A = """id,name,size,country
 1,Stock pot steel,8 l,at
@@ -41,21 +40,7 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
 
 
 async def matched(program: Program, folder: Path, **options: object) -> Job:
-    (folder / "a.csv").write_text(A)
-    (folder / "b.csv").write_text(B)
-    source, second = open_source(folder / "a.csv"), open_source(folder / "b.csv")
-    mapping = suggested(source, None, second)
-    assert mapping.layout is Layout.LISTS
-    mapping = with_role(mapping, 2, Role.TEXT)
-    job = program.drafts.create(Kind.EMBED, "lists", program.settings.model, "practice")
-    job = program.drafts.change(
-        job.id,
-        options=replace(job.options, purpose=Purpose.MATCH, matching=MatchOptions(**options)),  # type: ignore[arg-type]
-    )
-    program.drafts.load(job.id, source, mapping, second)
-    await program.actions.send(job.id)
-    await program.runner.wait(job.id)
-    return program.ledger.job(job.id)
+    return await two_lists(program, folder, A, B, texts=[2], **options)
 
 
 async def test_each_text_is_sent_once_and_each_row_of_a_has_what_it_gets(program: Program, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from cfbatch_gui.core.results.matching import (
     differing_numbers,
     differing_words,
     find_candidates,
-    pair_scores,
 )
 from cfbatch_gui.core.system.threads import in_thread
 
@@ -34,11 +33,12 @@ def lists(draw: st.DrawFn) -> tuple[Side, Side]:
     """Few different vectors, texts and groups, so that most scores have equals; () has no vector."""
     seed = draw(st.integers(0, 2**32 - 1))
     sizes = draw(st.tuples(st.integers(0, 9), st.integers(0, 9)))
-    kinds, texts, grouped, parted, related = draw(
-        st.tuples(st.integers(1, 9), st.integers(1, 12), st.booleans(), st.booleans(), st.booleans())
-    )
+    kinds, texts = draw(st.tuples(st.integers(1, 9), st.integers(1, 12)))
+    grouped, parted, related, near = draw(st.tuples(*[st.booleans()] * 4))
     chance = np.random.default_rng(seed)
     vectors = chance.integers(-2, 3, (kinds, 3)).astype(np.float32)  # also none
+    if near:
+        vectors += 1e-4 * chance.standard_normal(vectors.shape).astype(np.float32)  # float32 cannot tell some apart
     found = []
     for size in sizes:
         made = side(vectors[chance.integers(kinds, size=size)], chance.integers(texts, size=size).tolist())
@@ -74,12 +74,12 @@ def plain_best(scores: list[float | None], best: int) -> list[tuple[int, float]]
 
 
 @settings(max_examples=2_000, deadline=None)
-@given(lists(), st.integers(1, 20), st.booleans())
-def test_candidates_equal_a_plain_double_loop(pair: tuple[Side, Side], best: int, small: bool) -> None:
+@given(lists(), st.integers(1, 20), st.sampled_from([{}, {"_BLOCK": 3}, {"_BLOCK": 4, "_MANY": -100}]))
+def test_candidates_equal_a_plain_double_loop(pair: tuple[Side, Side], best: int, sizes: dict[str, int]) -> None:
     a, b = pair
     with pytest.MonkeyPatch.context() as patch:
-        if small:
-            patch.setattr(matching, "_BLOCK", 3)
+        for name, size in sizes.items():
+            patch.setattr(matching, name, size)
         found = find_candidates(a, b, best)
     scores = plain_scores(a, b)
     assert found.rows.shape == found.scores.shape == found.same.shape == (len(a), best)
@@ -121,8 +121,7 @@ def test_each_row_of_b_once(pair: tuple[Side, Side], floor: float) -> None:
     for gain, row, other in order:
         if gain < 0 and row not in chosen and other not in chosen.values():
             chosen[row] = other
-    positive = np.where(falling.scores > 0, falling.rows, -1)
-    assert positive.tolist() == [chosen.get(row, -1) for row in range(len(a))]
+    assert falling.rows.tolist() == [chosen.get(row, -1) for row in range(len(a))]
 
 
 def test_what_is_decided_stays() -> None:
@@ -135,16 +134,16 @@ def test_what_is_decided_stays() -> None:
             found = assigned(a, b, candidates, fixed={3: 12, 5: 12, 7: -1})
         assert found.rows[[3, 5, 7]].tolist() == [12, 12, -1]
         assert np.count_nonzero(found.rows == 12) == 2
-        assert found.scores[3] == pair_scores(a, b, np.array([3]), np.array([12]))[0][0]
+        assert found.scores[3] == plain_score(a, b, 3, 12)
 
 
 def test_many_equal_texts_and_scores_stay_small() -> None:
-    """50,000 equal texts in either list; and vectors of which nearly all scores are equal."""
+    """20,000 equal texts in either list; and vectors of which nearly all scores are equal."""
     chance = np.random.default_rng(2)
     vectors = chance.standard_normal((3, 16)).astype(np.float32)
-    many = side(vectors[np.zeros(50_000, dtype=np.int64)], [7] * 50_000)
+    many = side(vectors[np.zeros(20_000, dtype=np.int64)], [7] * 20_000)
     found = find_candidates(many, many, 3)
-    assert found.rows[[0, 1, 2, 3, 49_999]].tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [0, 1, 2]]
+    assert found.rows[[0, 1, 2, 3, 19_999]].tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [0, 1, 2]]
     assert find_candidates(side(vectors, [7, 8, 9]), many, 2).rows.tolist() == [[0, 1]] * 3
     single = np.zeros((6_000, 64), dtype=np.float32)
     single[np.arange(6_000), chance.integers(64, size=6_000)] = chance.integers(1, 9, 6_000)
@@ -168,7 +167,7 @@ async def test_a_stop_ends_it() -> None:
     assert shares[-1] < 0.5
 
 
-@pytest.mark.parametrize("partners", [0.5, 0.0])
+@pytest.mark.parametrize("partners", [1.0, 0.5, 0.0])
 def test_the_threshold_comes_from_the_lists(partners: float) -> None:
     chance = np.random.default_rng(4)
     count = 400
@@ -185,9 +184,8 @@ def test_the_threshold_comes_from_the_lists(partners: float) -> None:
     assert found.spread > 0
     above = candidates.scores[:, 0] >= found.proposed
     right_ones = above & paired & (candidates.rows[:, 0] == np.arange(count))
-    if partners:
-        assert right_ones.sum() > 0.95 * paired.sum()
-        assert right_ones.sum() > 0.9 * above.sum()
+    assert right_ones.sum() >= 0.95 * paired.sum()
+    assert above.sum() - right_ones.sum() < 0.15 * count
 
 
 def test_a_threshold_without_enough_to_compare() -> None:
@@ -212,6 +210,7 @@ def test_a_threshold_without_enough_to_compare() -> None:
         ("1.000", "1.001", ["1.000"], ["1.001"]),
         ("1,234.56 €", "1234,56€", [], []),
         ("1’000’000", "1000000", [], []),
+        ("1.000.000", "1000", ["1.000.000"], ["1000"]),
         ("24.12.2024", "24.11.2024", ["24.12.2024"], ["24.11.2024"]),
         ("٢٤ cm", "24 cm", [], []),
         ("K-1184", "K-1185", ["K-1184"], ["K-1185"]),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -15,9 +15,11 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Work, Written, export_file
+from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Row, Work, Written, export_file
+from cfbatch_gui.core.results.exports.match_rows import MatchRows
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
-from cfbatch_gui.core.results.exports.rows import COLUMNS, Row, ScoreRows, VectorRows
+from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows
+from cfbatch_gui.core.results.matches import Matches
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.outcomes import count_items
 from cfbatch_gui.core.results.rankings import Rankings
@@ -39,6 +41,7 @@ _OPTIONS = {
 }
 _SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
 _MOST_DIGITS = 15
+_FITTED = 2_000  # rows to which columns are fitted
 _NARROWEST, _WIDEST, _NUMBER_WIDTH = 6, 60, 11  # characters
 
 
@@ -188,11 +191,33 @@ def write_rankings(work: Work) -> Written:
                 if work.options.items is None or each.query_no in table.asked:
                     per_query.add((each.text, each.contexts, each.scored, each.best, each.margin))
     rows = ranking.rows + (problems.rows if problems is not None else 0)
-    return Written(rows, (work.path,), {**_rows_of(sheets), "dropped_by_top_k_or_threshold": table.dropped})
+    return Written(rows, (work.path,), {**_rows_of(sheets), **table.notes})
+
+
+_MATCHES, _NOT_MATCHED = message("matches_sheet"), message("not_matched_in_b")
+
+
+def write_matches(work: Work) -> Written:
+    """List A with what it gets of B; what is left of B stands in a second sheet, which is there only if it has rows."""
+    table = MatchRows(work, for_people=True)
+    own = _MATCHES, table.columns, chain.from_iterable(table.blocks())
+    with _checked_workbook(work, table.matches) as (book, sheets):
+        for name, headers, rows in (own, (_NOT_MATCHED, table.columns_of_b, table.unmatched())):
+            some = list(islice(rows, _FITTED))
+            columns = [_fitted(at, header, some) for at, header in enumerate(headers)]
+            for at, kind in table.ours.items() if name is _MATCHES else ():
+                columns[at] = replace(columns[at], decimals=SCORE_DECIMALS if kind == "float64" else None)
+            if some or name is _MATCHES:
+                sheets.append(sheet := Sheet(book, work.say(name), columns))
+                for row in chain(some, rows):
+                    sheet.add(row)
+    return Written(sheets[0].rows, (work.path,), {**_rows_of(sheets), **table.notes})
 
 
 @contextmanager
-def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[Sheet]]]":
+def _checked_workbook(
+    work: Work, matches: Matches | None = None
+) -> "Iterator[tuple[xlsxwriter.Workbook, list[Sheet]]]":
     """A workbook for the sheets that are added to the list; the last one says where it comes from."""
     import xlsxwriter  # here, because every command imports this module, and few write a workbook
     from xlsxwriter.exceptions import FileCreateError
@@ -207,7 +232,7 @@ def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[S
             for sheet in sheets:
                 sheet.finish()
             about = Sheet(book, work.say(_ABOUT), [Column(0, work.say(_ABOUT), 24), Column(1, "", 80)])
-            for row in _about(work):
+            for row in _about(work, matches):
                 about.add(row)
             book.close()
         except FileCreateError as error:
@@ -245,7 +270,7 @@ def write_vectors(work: Work) -> Written:
     return Written(table.count, (work.path,), {**table.notes, **_rows_of(sheets)})
 
 
-def _about(work: Work) -> Iterator[tuple[str, str]]:
+def _about(work: Work, matches: Matches | None) -> Iterator[tuple[str, str]]:
     """Rows (name, value) of the origin; without the time, so that equal exports are identical."""
     job, say = work.job, work.say
     is_ranking = job.kind is Kind.RANK
@@ -271,4 +296,6 @@ def _about(work: Work) -> Iterator[tuple[str, str]]:
     if is_ranking:
         rows[message("ranks")] = say(message("equal_scores_share_rank_next_rank"))
         rows[message("scores")] = say(message("compare_scores_within_one_query_they"))
+    if matches is not None:
+        rows[_MATCHES] = say(message("matches_summary", **matches.tally()))
     return ((say(name), value) for name, value in rows.items())

@@ -1,0 +1,315 @@
+"""The page on which the doubtful rows of matches are decided by single keys, the most doubtful first."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+
+from cfbatch_gui.core.inputs.input_values import Role
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements.review import MOST_OPTIONS, NONE, Asked, Given, Option, Review
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.matches import ListColumns, Matches, read_matches
+from cfbatch_gui.core.results.matching import differing_numbers
+from cfbatch_gui.core.system.threads import in_thread
+from cfbatch_gui.ui import widgets
+from cfbatch_gui.ui.evaluation.judge_page import key_cap, time_left
+from cfbatch_gui.ui.notices import Notices, PageUndo, announce
+from cfbatch_gui.ui.results.results_page import named_cells
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, StateLabel, boxed, column, restyle, row
+from cfbatch_gui.ui.widgets.bars import Bar
+from cfbatch_gui.ui.widgets.marks import MarkedText
+from cfbatch_gui.words.figures import listed, one_line, score_text, worded
+from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.matches import doubt_words
+
+_MOST_COLUMNS = 5  # of list A, below its text
+_CARD, _KEYS, _REMARK, _SCORE, _BAR, _BAR_HEIGHT, _LAST = 62, 78, 214, 52, 110, 6, 40  # pixels
+_NARROW = 760  # pixels; a narrower card has no bar
+_LONGEST = 60  # characters of the last decision's text
+
+
+class OptionCard(widgets.Clickable):
+    """A candidate; the first is the one that Enter accepts. Without one its place stays empty."""
+
+    accessible_role = QAccessible.Role.Button
+
+    def __init__(self, place: int, on_chosen: Callable[[], object]) -> None:
+        super().__init__()
+        self.clicked.connect(on_chosen)
+        is_first = place == 0
+        self.setProperty("kind", "choice")
+        self.setProperty("selected", "true" if is_first else "false")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFixedHeight(scaled(_CARD))
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
+        keys = boxed(row(key_cap(str(place + 1)), *([key_cap(tr("Enter"))] if is_first else []), None, gap=TINY))
+        keys.setMinimumWidth(scaled(_KEYS))
+        self.text, self._remark, self._score, self._bar = (
+            MarkedText("large", has_more=True),
+            StateLabel(),
+            Label(),
+            Bar(),
+        )
+        self._score.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._score.setMinimumWidth(scaled(_SCORE))
+        self._bar.is_selected = is_first
+        self._bar.setFixedSize(scaled(_BAR), _BAR_HEIGHT)
+        side = LARGE - (2 if is_first else 1)  # besides the border, which is wider there
+        self._remark.setMaximumWidth(scaled(_REMARK))
+        parts = (keys, (self.text, 1), column(None, self._remark, None, gap=0), self._score, self._bar)
+        self.setLayout(row(*parts, gap=MEDIUM, margins=(side, 0, side, 0)))
+
+    def show_option(self, option: Option | None, of: str, columns: ListColumns) -> None:
+        """`of` is the text of list A."""
+        self.setVisible(option is not None)
+        if option is None:
+            return
+        names, cells = ([each[at] for at in columns.others] for each in (columns.names, option.row.cells))
+        self.text.show_text(option.row.text, than=of, more=named_cells(names, cells))
+        differs = _number_words(of, option.row.text)
+        fits = tr("fits no other row of A better") if option.fits_no_other else ""
+        _remark(self._remark, differs or fits, "triangle-alert" if differs else "link", is_urgent=bool(differs))
+        self._score.setText(score_text(option.score))
+        self._bar.share = option.score
+        self._bar.update()
+        self.setAccessibleName(self.text.text())
+        self.setAccessibleDescription(f"{self._score.text()} · {self._remark.text()}")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._bar.setVisible(self.width() >= scaled(_NARROW))
+
+
+class ReviewView(QWidget):
+    """`decide` is called with the place of a candidate, or NONE."""
+
+    accessible_role = QAccessible.Role.Document
+
+    def __init__(self, decide: Callable[[int], object], take_back: Callable[[], object]) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.count, self.left, self._saved = Label("", "strong"), Label("", "quiet"), StateLabel()
+        self.progress = widgets.ThinProgress()
+        self._row, self._why, self.text = Label("", "strong"), StateLabel(), MarkedText("reviewed")
+        self._cells = [(ElidedLabel("", "small"), ElidedLabel()) for _ in range(_MOST_COLUMNS)]
+        cells = row(*((boxed(column(*pair, gap=0)), 1) for pair in self._cells), gap=WIDE)
+        self.cards = [OptionCard(place, partial(decide, place)) for place in range(MOST_OPTIONS)]
+        self._last = ElidedLabel("", "quiet")
+        self._last.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._last.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._last.setMinimumWidth(scaled(_LAST))
+        legend = _look("8", "number"), Label(tr("another number"), "small"), MEDIUM, _look(tr("word"), "word")
+        keys = (
+            row(key_cap(tr("Enter")), _link(tr("Accept the first"), partial(decide, 0)), gap=TINY),
+            row(key_cap(f"1 – {MOST_OPTIONS}"), Label(tr("Take this one"), "accent"), gap=TINY),
+            row(key_cap("0"), _link(tr("None of these"), partial(decide, NONE)), gap=TINY),
+            row(key_cap("⌫"), _link(tr("Take back"), take_back), gap=TINY),
+        )
+        content = column(
+            row(self.count, MEDIUM, self.left, None, self._saved),
+            self.progress,
+            TINY,
+            row(_look("A", "badge"), self._row, None, self._why),
+            widgets.Card(self.text, cells, inset=True, gap=TINY, margins=(20, TINY, 20, SMALL)),
+            TINY,
+            row(
+                *(_look("B", "badge"), Label(tr("Which of these is the same?"), "strong"), None),
+                *(*legend, Label(tr("another word"), "small")),
+            ),
+            *self.cards,
+            TINY,
+            boxed(widgets.Flow(*map(boxed, keys), self._last, gap=LARGE)),
+            None,
+            margins=(WIDE, 0, WIDE, MEDIUM),
+        )
+        said = tr(
+            "Each decision is on disk before the next row appears. What you decide stays, whatever the slider says."
+        )
+        foot = column(widgets.IconLine(said, "save"), margins=(WIDE, SMALL, WIDE, MEDIUM))
+        self.setLayout(column((content, 1), widgets.line(), foot, gap=0))
+
+    def show_row(self, review: Review, asked: Asked) -> None:
+        self.count.setText(worded("{n} of {all}", n=review.done, all=review.total))
+        self.left.setText(time_left(review.seconds_left()))
+        self.progress.set_parts(review.done, review.total)
+        self._saved.set_state(tr("Saved"), "check", "done")
+        self._saved.setVisible(bool(review.given))
+        self._last.setText(_last_words(review.given[-1]) if review.given else "")
+        self._row.setText(worded("Row {n}", n=asked.row.row))
+        why = worded("Here because {reasons}", reasons=listed([doubt_words(doubt) for doubt in asked.doubts]))
+        _remark(self._why, why, "circle-help", is_urgent=True)
+        self.text.show_text(asked.row.text)
+        pairs = _named(review.matches.columns_a, asked.row.cells)
+        for labels, pair in zip(self._cells, (*pairs, *[("", "")] * _MOST_COLUMNS), strict=False):
+            for label, text in zip(labels, pair, strict=True):
+                label.setText(text)
+        for place, card in enumerate(self.cards):
+            option = asked.options[place] if place < len(asked.options) else None
+            card.show_option(option, asked.row.text, review.matches.columns_b)
+        options = ". ".join(f"{place}: {option.row.text}" for place, option in enumerate(asked.options, 1))
+        self.setAccessibleName(self.text.text())
+        self.setAccessibleDescription(f"{why}. {options}")
+        announce(self, f"{self.text.text()}. {options}")
+
+
+def _look(text: str, kind: str) -> Label:
+    label = Label(text)
+    label.setProperty("kind", kind)
+    return label
+
+
+def _link(text: str, on_click: Callable[[], object]) -> LinkButton:
+    link = LinkButton(text, on_click=on_click)
+    link.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it has a key
+    return link
+
+
+def _remark(label: StateLabel, text: str, icon: str, *, is_urgent: bool) -> None:
+    """What asks for attention has a ground of its own."""
+    label.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    label.setContentsMargins(SMALL, 2, SMALL, 2)
+    label.set_state(text, icon, "attention" if is_urgent else "quiet")
+    restyle(label, "chip", "attention" if is_urgent else "")
+    label.setVisible(bool(text))
+
+
+def _named(columns: ListColumns, cells: Sequence[str]) -> list[tuple[str, str]]:
+    """The columns of list A that are shown below its text, of which this may be one."""
+    texts = [at for at, role in enumerate(columns.roles) if role in (Role.TEXT, Role.CONTEXT)]
+    shown = sorted((*columns.others, *(texts if len(texts) > 1 else ())))
+    return [(columns.names[at], cells[at]) for at in shown]
+
+
+def _number_words(text_a: str, text_b: str) -> str:
+    """The first number of either that the other has not."""
+    spans_a, spans_b = differing_numbers(text_a, text_b)
+    of_a, of_b = (text[slice(*spans[0])] if spans else "" for text, spans in ((text_a, spans_a), (text_b, spans_b)))
+    if of_a and of_b:
+        return worded("{b}, not {a}", a=of_a, b=of_b)
+    if of_b:
+        return worded("{number} besides", number=of_b)
+    return worded("without {number}", number=of_a) if of_a else ""
+
+
+def _last_words(given: Given) -> str:
+    text = one_line(given.asked.row.text, _LONGEST)
+    if given.place == 0:
+        return worded("Before: “{text}” was accepted", text=text)
+    if given.place == NONE:
+        return worded("Before: “{text}” got none", text=text)
+    return worded("Before: “{text}” got candidate {n}", text=text, n=given.place + 1)
+
+
+def _end_words(given: Sequence[Given]) -> str:
+    if not given:
+        return tr("Nothing is left to check.")
+    places = [each.place for each in given]
+    first, none = places.count(0), places.count(NONE)
+    return worded(
+        "Nothing is left to check. The first candidate accepted: {first}. Another one: {other}. None: {none}. This also"
+        " counts for the same texts in later lists.",
+        first=first,
+        other=len(places) - first - none,
+        none=none,
+    )
+
+
+class ReviewPage(QWidget):
+    """`done` brings the id of the job whose matches were reviewed."""
+
+    done = Signal(str)
+
+    def __init__(self, program: Program, notices: Notices) -> None:
+        super().__init__()
+        self._program = program
+        self._job_id = ""
+        self.session: Review | None = None  # the review that is going on
+        self.tasks = Tasks(self, notices.show_error)
+        self.header = widgets.PageHeader(tr("Review"))
+        self.header.add_button(widgets.Button(tr("Pause"), "pause", self._leave))
+        self.view = ReviewView(self._decide, self._take_back)
+        self.place = widgets.EmptyPlace("circle-check", "", tr("Back to the matches"))
+        self.place.pressed.connect(self._leave)
+        self._pages = QStackedWidget()
+        for page in (self.place, self.view):
+            self._pages.addWidget(page)
+        self.setLayout(column(self.header, 6, widgets.Roomy(self._pages), gap=0))
+        self._page_undo = PageUndo(self, notices.undos, tr("Undo the last decision"), self._take_back)
+
+    def review(self, job: Job, matches: Matches | None = None) -> None:
+        """`matches` as they are shown elsewhere are not read anew."""
+        self._job_id, self.session = job.id, None
+        self.header.set_facts(job.name, tr("the most doubtful rows first"))
+        self._say(tr("Reading the matches…"), button=False)
+        self.tasks.start("read", self._read(job, matches))
+
+    async def _read(self, job: Job, matches: Matches | None) -> None:
+        program = self._program
+        if matches is None:
+            matches = await in_thread(read_matches, program.folder(job.id), job, program.decisions.find)
+        self.session = await asyncio.to_thread(Review, matches, program.decisions, clock=program.clock)
+        self._show_current(self.session)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        has_modifier = event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)
+        if event.isAutoRepeat() or has_modifier:
+            super().keyPressEvent(event)
+        elif event.text().isdecimal() and event.text().isascii():
+            self._decide(int(event.text()) - 1)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._decide(0)
+        elif event.key() == Qt.Key.Key_Backspace:
+            self._take_back()
+        elif event.key() == Qt.Key.Key_Escape:
+            self._leave()
+        else:
+            super().keyPressEvent(event)
+
+    def _decide(self, place: int) -> None:
+        session = self.session
+        if session is not None and session.asked is not None and place < len(session.asked.options):
+            self._write(session, partial(session.decide, place))
+
+    def _take_back(self) -> None:
+        if (session := self.session) is not None:
+            self._write(session, session.take_back)
+
+    def _write(self, session: Review, write: Callable[[], object]) -> None:
+        async def write_and_show() -> None:
+            await asyncio.to_thread(write)
+            self._show_current(session)
+
+        if not self.tasks.is_running("write"):
+            self.tasks.start("write", write_and_show())
+
+    def _show_current(self, session: Review) -> None:
+        if session is not self.session:
+            return
+        self._page_undo.renew(bool(session.given))
+        if session.asked is None:
+            self._say(_end_words(session.given), button=True)
+            self.place.button.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.view.show_row(session, session.asked)
+            self._pages.setCurrentWidget(self.view)
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _say(self, sentence: str, *, button: bool) -> None:
+        self.place.set_sentence(sentence)
+        self.place.button.setVisible(button)
+        self._pages.setCurrentWidget(self.place)
+
+    def _leave(self) -> None:
+        """What is decided stays."""
+        self.tasks.cancel("read")
+        self.session = None
+        self._page_undo.renew(False)
+        self.done.emit(self._job_id)
