@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.match_lines import opened_decisions
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import check_outputs, say_file
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -68,8 +69,8 @@ async def run(call: Call) -> int:
         options = replace(options, items=changed.items)
     _check_use(call, job.kind, [target for _, target in outputs])
     title = title_of(call.settings.connections, job.connection)
-    write = partial(export, folder, job, options=options, connection=title, say=said)
-    with listing(call.paths.unfinished):
+    with listing(call.paths.unfinished), opened_decisions(call) as decisions:
+        write = partial(export, folder, job, options=options, connection=title, say=said, decided=decisions.find)
         for path, target in outputs:
             with removed_list(changed, path) if changed else nullcontext() as removed:
                 if changed is None or changed.items:
@@ -89,8 +90,8 @@ async def run(call: Call) -> int:
 def _outputs(call: Call, job: Job) -> list[tuple[Path, Target]]:
     names = [call.format or ""] * len(call.out) + [name for name, _ in call.to]
     given = [*call.out, *(Path(path) for _, path in call.to)]
-    paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names)
-    return [(path, target_for(path, job.kind, name)) for path, name in zip(paths, names, strict=True)]
+    paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names, purpose=job.purpose)
+    return [(path, target_for(path, job.kind, name, job.purpose)) for path, name in zip(paths, names, strict=True)]
 
 
 def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:

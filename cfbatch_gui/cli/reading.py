@@ -90,38 +90,46 @@ def add_reading_arguments(parser: Parser) -> None:
             "--embed": {"dest": "kind", "action": "store_const", "const": Kind.EMBED},
         },
     )
+    add_file_arguments(parser)
+    parser.add_options(
+        """
+        --layout LAYOUT  of a ranking: {layouts}
+        --candidates judged|corpus|sample[:N]  of a data set with judgements and no run, the texts to rank for each
+            query: those that are judged, the whole corpus, or those that are judged and others drawn from the corpus, N
+            in all ({n})
+        --split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part
+        """,
+        {
+            "--layout": {"type": Layout, "choices": [each for each in Layout if each is not Layout.LISTS]},
+            "--candidates": checked(candidate_rule, _NO_CANDIDATES),
+            "--split": checked(split_size, _NO_SIZE),
+        },
+        layouts=", ".join(each for each in Layout if each not in (Layout.TEXTS, Layout.LISTS)),
+        n=CandidateRule().size,
+    )
+    parser.add_options("--template TEXT  join columns, for example “{title}. {body}”")
+
+
+def add_file_arguments(parser: Parser) -> None:
     parser.add_options(
         """
         --recipe NAME  read and map the files as a recipe says that was saved in the window
         --role COLUMN=ROLE...  what a column is for: {roles}
-        --layout LAYOUT  of a ranking: {layouts}
         --encoding NAME  of the first file, such as utf-8, cp1252 or shift_jis
         --separator SIGN  of the first file: , ; | tab, or any other one or two characters
         --header yes|no  is the first row of the first file a header?
         --sheet NAME  of the first file, when it is a workbook
         --texts-by line|paragraph|file  how plain text is cut into texts
-        --candidates judged|corpus|sample[:N]  of a data set with judgements and no run, the texts to rank for each
-            query: those that are judged, the whole corpus, or those that are judged and others drawn from the corpus, N
-            in all ({n})
         --doubtful send|skip  rows that may have been misread, in either file: take them as they were read, or skip
             them. Without this option they are skipped and listed, and after “run” and “check” the exit status is
             {status}
         --hidden send|skip  rows that are hidden or filtered in a workbook: send them, as without this option, or skip
             them
-        --split TOKENS[:OVERLAP]  cut longer texts into parts of so many tokens; a ranking counts the best part
         """,
-        {
-            "--role": {"dest": "roles", "type": checked(column_role, _NO_ROLE, roles=", ".join(Role))},
-            "--layout": {"type": Layout, "choices": [each for each in Layout if each is not Layout.LISTS]},
-            "--candidates": checked(candidate_rule, _NO_CANDIDATES),
-            "--split": checked(split_size, _NO_SIZE),
-        },
+        {"--role": {"dest": "roles", "type": checked(column_role, _NO_ROLE, roles=", ".join(Role))}},
         roles=", ".join(Role),
-        layouts=", ".join(each for each in Layout if each not in (Layout.TEXTS, Layout.LISTS)),
-        n=CandidateRule().size,
         status=f"{ExitStatus.FAILED:d}",
     )
-    parser.add_options("--template TEXT  join columns, for example “{title}. {body}”")
 
 
 def split_size(text: str) -> Split:

@@ -1,8 +1,11 @@
 """`cfbatch run`: make a job of a file, run it, and print or write its results."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli.console import Call
@@ -19,6 +22,7 @@ from cfbatch_gui.words import plans
 from cfbatch_gui.words.figures import plural
 from cfbatch_gui.words.languages import said, tr
 
+OpenInputs = Callable[[Call, Path, Path | None], reading.Inputs]
 EXAMPLES = """
   cfbatch run faq.csv --rank --out ranked.csv
   cfbatch run questions.csv answers.txt --rank --role question=query
@@ -31,6 +35,10 @@ EXAMPLES = """
 def add_arguments(parser: Parser) -> None:
     parser.epilog = tr("examples:") + EXAMPLES
     reading.add_input_arguments(parser)
+    add_sending_arguments(parser)
+
+
+def add_sending_arguments(parser: Parser) -> None:
     parser.add_options("""
         --connection C  where to send it: practice, cloudflare, or the name of another one (default: as set in the
             window)
@@ -45,25 +53,29 @@ def add_arguments(parser: Parser) -> None:
 
 
 async def run(call: Call) -> int:
+    return await run_job(call)
+
+
+async def run_job(call: Call, open_inputs: OpenInputs = reading.open_inputs, **options: Any) -> int:
+    """`options` are more options of the job."""
     reading.settle_kind(call)
     async with reading.standard_input_as_file(call.file) as call.file:
-        call.out = working.check_outputs(call.out, call.kind, [path for path in (call.file, call.second) if path])
+        inputs = [path for path in (call.file, call.second) if path]
+        call.out = working.check_outputs(call.out, call.kind, inputs, purpose=options.get("purpose"))
         async with working.opened(call) as work:
-            status = await working.see_through(work, _sent(work))
+            status = await working.see_through(work, _sent(work, open_inputs, options))
             return reading.status_with_doubtful(work, status, work.problems)
 
 
-async def _sent(work: Work) -> Job:
+async def _sent(work: Work, open_inputs: OpenInputs, options: Mapping[str, Any]) -> Job:
     """A draft that cannot be sent is deleted."""
     program = work.program
     connection = await working.usable_connection(work, work.connection)
-    inputs = await asyncio.to_thread(reading.open_inputs, work, work.file, work.second)
+    inputs = await asyncio.to_thread(open_inputs, work, work.file, work.second)
     name = (work.name or "").strip() or work.file.stem
     job = program.drafts.create(work.kind, name, work.model or program.settings.model, connection)
-    options = replace(
-        job.options, at_once=work.at_once, reuse=work.reuse is not False, collect_in_account=work.collect_in_account
-    )
-    job = work.made = program.drafts.change(job.id, options=options)
+    chosen = {"at_once": work.at_once, "reuse": work.reuse is not False, "collect_in_account": work.collect_in_account}
+    job = work.made = program.drafts.change(job.id, options=replace(job.options, **chosen, **options))
     try:
         working.check_may_leave(work, job)
         return await _send(work, job, inputs)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Call, fields_of, labelled, listed, table
 from cfbatch_gui.cli.jobs import found_jobs
+from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, opened_decisions, summary_of_matches
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.cli.reading import lines_of_rows
 from cfbatch_gui.cli.working import facts_of_job, read_address_book
@@ -18,10 +19,11 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import WITH_MATCHES, Job
 from cfbatch_gui.core.messages import message, quoted
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_duplicates
+from cfbatch_gui.core.results.matches import read_matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.score_table import read_score_table, score_figures
 from cfbatch_gui.words import results
@@ -116,14 +118,20 @@ _Group = tuple[str, dict[str, object], list[str]]  # a name, facts, and lines
 
 
 def _groups(job: Job, folder: JobFolder, call: Call) -> list[_Group]:
-    """Near duplicates and clusters, as far as they are asked for."""
+    """Matches where a job is for them, near duplicates and clusters as far as they are asked for."""
+    found: list[_Group] = []
+    if job.purpose in WITH_MATCHES and job.has_results:
+        with opened_decisions(call) as decisions:
+            matches = read_matches(folder, job, decisions.find)
+        lines = ["", *lines_of_matches(matches, job, folder, call.console.width), "", summary_of_matches(matches)]
+        found.append(("matches", facts_of_matches(matches, job, folder), lines))
     if call.duplicates is None and call.clusters is None:
-        return []
+        return found
     if job.kind is not Kind.EMBED:
         raise usage_error("only_jobs_turn_texts_into_vectors")
     if not folder.data.exists():
         raise usage_error("nothing_come_back_from_job_yet")
-    texts, width, found = Embeddings(folder, job.failed_batches), call.console.width, []
+    texts, width = Embeddings(folder, job.failed_batches), call.console.width
     if call.duplicates is not None:
         found.append(_duplicates(texts, call.duplicates, width))
     if call.clusters is not None:

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -14,6 +15,7 @@ import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, fields_of, status_of_error
 from cfbatch_gui.cli.jobs import summary_of
+from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, summary_of_matches
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
@@ -26,9 +28,11 @@ from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
 from cfbatch_gui.core.jobs.states import (
+    WITH_MATCHES,
     BatchState,
     Job,
     JobState,
+    Purpose,
     account_progress,
     check_is_worker,
     goes_on_elsewhere,
@@ -38,7 +42,8 @@ from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.results.exports import Exported, ExportOptions, export, target_for
+from cfbatch_gui.core.results.matches import Matches, read_matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.score_table import score_figures
@@ -160,7 +165,18 @@ def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
     return known.get(job.state, status_of_error(trouble) if trouble else ExitStatus.FAILED)
 
 
-def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> ExitStatus:
+def matches_of(work: Work, job: Job) -> Matches | None:
+    """None where a job has none, or none yet. Blocking. Raises DataError, UsageError."""
+    if job.purpose not in WITH_MATCHES or job.state not in WITH_RESULTS:
+        return None
+    show = partial(work.progress.show, tr("comparing"), also_elsewhere=False)
+    try:
+        return read_matches(work.program.folder(job.id), job, work.program.decisions.find, progress=show)
+    finally:
+        work.progress.end()
+
+
+def conclude(work: Work, job: Job, written: list[Exported] | None = None, matches: Matches | None = None) -> ExitStatus:
     """The files that were asked for are added to `written`, one by one. Raises UserError when one cannot be written."""
     program, console = work.program, work.console
     folder, left = program.folder(job.id), leaving_status(job) if work.leave else None
@@ -169,8 +185,11 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None) -> Exi
     if paths and (left is not None or job.state not in WITH_RESULTS):
         console.tell("not_written_yet_paths", paths=", ".join(map(str, paths)))
     elif paths:
+        options = ExportOptions(top_k=job.options.matching.best if job.purpose in WITH_MATCHES else None)
+        title = program.address_book.title(job.connection)
+        matches = matches or matches_of(work, job)
         for index, path in enumerate(paths, start=1):
-            file = export(folder, job, path, connection=program.address_book.title(job.connection), say=said)
+            file = export(folder, job, path, options=options, connection=title, say=said, matches=matches)
             say_file(console, file)
             if written is not None:
                 written.append(file)
@@ -184,15 +203,19 @@ def present(work: Work, job: Job) -> ExitStatus:
     lists those that were.
     """
     files: list[Exported] = []
-    folder = work.program.folder(job.id)
+    folder, matches = work.program.folder(job.id), matches_of(work, job)
     try:
-        status = conclude(work, job, files)
+        status = conclude(work, job, files, matches)
         if job.state in WITH_RESULTS and not work.json and not files:
-            work.console.print_result(lines_of_result(job, folder, work.console.width))
+            lines = lines_of_result if matches is None else partial(lines_of_matches, matches)
+            work.console.print_result(lines(job, folder, work.console.width))
+        if matches is not None:
+            work.console.say(summary_of_matches(matches))
         return status
     finally:
         if work.json:
-            work.console.print_json(facts_of_job(job, folder, files))
+            more = {"matches": facts_of_matches(matches, job, folder)} if matches is not None else None
+            work.console.print_json(facts_of_job(job, folder, files, more=more))
 
 
 _RANK, _SCORE = 6, 9  # columns
@@ -291,6 +314,7 @@ def check_outputs(
     inputs: Sequence[Path] = (),
     *,
     formats: Sequence[str] = (),
+    purpose: Purpose | None = None,
 ) -> tuple[Path, ...]:
     """The paths made absolute, refused with UsageError before anything is sent if they could not be written later.
 
@@ -299,7 +323,7 @@ def check_outputs(
     checked: list[Path] = []
     for path, form in zip(paths, formats or [""] * len(paths), strict=True):
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
-        is_folder = kind is not None and target_for(target, kind, form).is_folder
+        is_folder = kind is not None and target_for(target, kind, form, purpose).is_folder
         if target in checked:
             raise usage_error("path_is_given_twice_each_file", path=path)
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):

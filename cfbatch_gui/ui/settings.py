@@ -9,31 +9,14 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.transport import Exchange, traffic
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scheme_words
-from cfbatch_gui.ui.widgets import (
-    PAGE_MARGINS,
-    Button,
-    Card,
-    CheckBox,
-    Choice,
-    ElidedLabel,
-    IconLine,
-    Item,
-    Label,
-    LinkButton,
-    PageHeader,
-    Roomy,
-    Tabs,
-    boxed,
-    column,
-    row,
-    scrolled,
-)
+from cfbatch_gui.ui.widgets import Button, Card, CheckBox, Choice, IconLine, Label, LinkButton, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import languages, tr
 from cfbatch_gui.words.states import title_words
@@ -48,7 +31,7 @@ class _Leavable(QWidget):
 
     def __init__(self, title: str) -> None:
         super().__init__()
-        self.header = PageHeader(title)
+        self.header = widgets.PageHeader(title)
         self.done_button = Button(tr("Done"), on_click=self.done.emit)
         leave = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -63,7 +46,7 @@ class SettingsPage(_Leavable):
         self._program = program
         self._language_of_window = self._program.settings.language
         self.header.add_button(self.done_button)
-        self.tabs = Tabs()
+        self.tabs = widgets.Tabs()
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
         self.boxes: dict[str, CheckBox] = {}  # by the names of their settings
@@ -162,7 +145,7 @@ class SettingsPage(_Leavable):
         return _page(
             _card(
                 self.tr("Where jobs are kept"),
-                row((ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
+                row((widgets.ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
                 Label(begins, "small", wrap=True),
                 row(self.forget_folders, None),
                 row(self.back_up_link, None),
@@ -187,12 +170,12 @@ class SettingsPage(_Leavable):
         self.forget_folders.setEnabled(False)
 
 
-def _card(title: str, *items: Item) -> Card:
+def _card(title: str, *items: widgets.Item) -> Card:
     return Card(Label(title, "part"), *items)
 
 
 def _page(*cards: QWidget) -> QWidget:
-    return boxed(column(scrolled(boxed(column(*cards, None, gap=MEDIUM, margins=PAGE_MARGINS)))))
+    return boxed(column(widgets.scrolled(boxed(column(*cards, None, gap=MEDIUM, margins=widgets.PAGE_MARGINS)))))
 
 
 class TrafficPage(_Leavable):
@@ -220,7 +203,7 @@ class TrafficPage(_Leavable):
         )
         content = column(self.empty, (self._card, 1), self.note, gap=MEDIUM, margins=(WIDE, SMALL, WIDE, LARGE))
         content.insertStretch(2, 0)
-        self.setLayout(column(self.header, Roomy(boxed(content)), gap=SMALL))
+        self.setLayout(column(self.header, widgets.Roomy(boxed(content)), gap=SMALL))
         self._show(())
 
     def refresh(self) -> None:

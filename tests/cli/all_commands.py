@@ -59,6 +59,7 @@ settle дело | settle дело первый --dismiss | resume --folder-was �
 export дело --to csv | export дело --threshold много | compare 1 --fail-if-worse 1 | compare 1 --top много
 show дело --duplicates 2 | show дело --clusters 0 | show дело --json=1 | connections probe practice --wait -1
 practice serve --port - | practice serve --seconds-queued -1 | connections change практика --keep-days много
+match ./тексты.csv | match ./тексты.csv ./слова.csv --top 0 | match ./тексты.csv ./слова.csv --threshold много
 vectorize push дело | vectorize push дело --index 1 --metric другое | vectorize push дело --index 1 --row-ids --ids id
 """
 WALK: Final = """
@@ -75,6 +76,10 @@ run ./пары.csv --rank --connection practice --at-once --name второе --
 run ./тексты.csv --embed --connection practice --name третье
 run ./слова.csv --rank --connection practice --name четвёртое
 run ./числа.csv --embed --connection practice --name пятое --out ./5.npy
+match ./тексты.csv ./слова.csv --text text --connection practice --name шестое | show шестое
+match ./тексты.csv ./слова.csv --within нет | match ./тексты.csv ./слова.csv --text A=нет
+match ./тексты.csv ./слова.csv --decisions ./оценки.csv --write-decisions ./решения.csv --out ./redirects.csv
+related ./тексты.csv --connection practice --name седьмое
 run ./пары.csv --rank --connection cloudflare | run ./пары.csv --rank --connection нет
 run ./пары.csv --rank --connection practice --out ./выход.csv --out ./выход.csv
 run ./пары.csv --rank --connection practice --out ./пары.csv | run ./пары.csv --rank --connection practice --out ./
@@ -125,7 +130,8 @@ vectorize list | vectorize info first
 vectorize search третье тёплый --index first
 """
 PROGRAMS: Final = """
-jobs --json | show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
+jobs --json | show шестое --json
+show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
 judgements show --json | verify --json | connections list --json | resume --json
 vectorize list --connection cloudflare --json
 """

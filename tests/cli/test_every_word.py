@@ -64,6 +64,7 @@ NOT_TRANSLATED: Final = {
     r"(?m)^first(?=  )|(?<=  )first$": "the name of an index",
     r"(?m)(?<=  )text$": "a column",
     r"\bAdded job, ": "the name of an attached job, which is stored",
+    r"(?m)^Matches(?=  )": "the name of a book",
     r"(?m)(?<=· )(?:UTF-8|Windows-125\d)$": "names of encodings",
 }
 

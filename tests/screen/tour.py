@@ -372,7 +372,7 @@ class Tour:
         card = page._add("worker")
         page.show_guide(card)
         await self._dialog("worker-guide")
-        page._set_up(card)
+        page.set_up(card)
         await self._dialog("worker-setup")
         card.lines["url"].field.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, MatchOptions, Purpose
 from cfbatch_gui.core.results.exports import ExportOptions, targets_for
 from cfbatch_gui.ui.results.export_dialog import ColumnsDialog, ExportDialog, paths_for
 from cfbatch_gui.ui.window.loop import WORK_THREADS
@@ -121,6 +121,31 @@ async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(driver:
     dialog.forms.choose("jsonl")
     assert not dialog.error_bar.isVisible(), "it was about another choice"
     dialog.reject()
+
+
+async def test_matches_come_first_and_the_columns_are_those_that_stand_beside(
+    driver: JobPageDriver, home: Path
+) -> None:
+    job = await driver.finished("name,shelf\nred pan,1\nblue pan,2\nzebra,3\n", Kind.EMBED)
+    job = driver.program.drafts.use_for(job.id, purpose=Purpose.MATCH, matching=MatchOptions(best=2))
+    driver.program.change_settings(last_folder=str(home))
+    dialog = ExportDialog(driver.program, driver.notices, job, parent=driver.window)
+    assert [target.name for target in dialog.forms.chosen()] == ["matches"]
+    dialog.open()
+    await until(lambda: lines(dialog) == [("Support articles.xlsx", "3 rows")])
+    dialog.forms.excel_box.click()
+    QTest.mouseClick(dialog.columns_button, LEFT)
+    await until(lambda: dialog.findChild(ColumnsDialog) is not None)
+    columns = dialog.findChild(ColumnsDialog)
+    assert isinstance(columns, ColumnsDialog)
+    columns.boxes[0].click()
+    QTest.mouseClick(columns.accept_button, LEFT)
+    await until(lambda: dialog.findChild(ColumnsDialog) is None)
+    QTest.mouseClick(dialog.save_button, LEFT)
+    await until(lambda: len(driver.notices.texts()) == 1)
+    header, *rows = openpyxl.load_workbook(home / "Support articles.xlsx").worksheets[0].iter_rows(values_only=True)
+    assert header == ("name", "shelf", "shelf (1)", "Score", "Margin", "State", "shelf (2)", "Score 2")
+    assert [row[0] for row in rows] == ["red pan", "blue pan", "zebra"]
 
 
 async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver, home: Path) -> None:

@@ -155,6 +155,9 @@ class Purpose(StrEnum):
     VECTORS = "vectors"
 
 
+WITH_MATCHES = (Purpose.MATCH, Purpose.CATEGORIES)
+
+
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
     """How two lists are matched; `within` and `not_within` name a column of both, "" for none. A `threshold` of None is

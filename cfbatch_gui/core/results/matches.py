@@ -4,7 +4,7 @@ by decisions. With one list they are its related rows.
 
 import math
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -17,7 +17,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import cells_sql, metadata_value
+from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_value
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message, restored
@@ -31,18 +31,23 @@ from cfbatch_gui.core.results.matching import (
     differing_numbers,
     find_candidates,
 )
+from cfbatch_gui.core.results.outcomes import status_of
 from cfbatch_gui.core.system.threads import check_stopped
 
 _CLOSE = 0.1  # of the spread of unrelated pairs: nearer scores are hard to tell apart
 _SHOWN = 10  # candidates that are kept for choosing, at least
 _ITEMS = "SELECT item_no, text FROM items JOIN texts USING(text_no) WHERE file = ? ORDER BY item_no"
 _ROWS = f"""
-SELECT i.item_no, t.text, t.text_id, t.row, {cells_sql()}, coalesce(r.error,
-    (SELECT reason FROM problems p WHERE p.item_no = i.item_no LIMIT 1), '')
+SELECT i.item_no, t.text, t.text_id, t.row, {cells_sql()}, r.state = 'done', r.batch, r.state,
+    coalesce(r.error, (SELECT reason FROM problems p WHERE p.item_no = i.item_no LIMIT 1))
 FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
 LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row LEFT JOIN requests r USING(request_no)
 ORDER BY wanted.key
 """  # noqa: S608 - constants
+_LEFT_OUT = f"""
+SELECT p.row, coalesce(f.cells, '[]'), p.reason FROM problems p LEFT JOIN source_rows f USING(file, row)
+WHERE p.item_no IS NULL AND {LEFT_OUT} AND p.file = ? GROUP BY p.row ORDER BY p.row
+"""  # noqa: S608 - a constant
 _COLUMN = f"""
 SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)
 LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row WHERE t.file = ? ORDER BY i.item_no
@@ -108,6 +113,11 @@ class ListColumns:
     roles: tuple[Role, ...]
 
     @property
+    def kept(self) -> tuple[int, ...]:
+        """The indices of all but those that are left out."""
+        return tuple(at for at, role in enumerate(self.roles) if role is not Role.IGNORE)
+
+    @property
     def others(self) -> tuple[int, ...]:
         """The indices of columns that are shown and exported beside the text."""
         return tuple(at for at, role in enumerate(self.roles) if role not in (Role.TEXT, Role.CONTEXT, Role.IGNORE))
@@ -128,15 +138,22 @@ class Matches:
     scores: NDArray[np.float64]  # (n,) of it, NaN for none
     is_exact: bool  # each row of B once, at the greatest total score; without that, or by falling score, False
     differs: NDArray[np.bool_]  # (n,) whether the proposed row differs in a number
+    has_texts: bool  # else they were removed or never known, and their ids or rows stand for them
     keys: Numbers  # (n,) equal for rows of A with the same text
     each_once: bool
     threshold: float
     decided: dict[int, int]  # by row of A the row of B, -1 for none of them
+    failed_batches: Mapping[int, str]
 
     @property
     def is_related(self) -> bool:
         """Whether there is one list only."""
         return self.items_a is self.items_b
+
+    @property
+    def can_be_decided(self) -> bool:
+        """Decisions belong to texts."""
+        return self.has_texts and not self.is_related
 
     @property
     def close(self) -> float:
@@ -150,6 +167,13 @@ class Matches:
         same = dict.fromkeys(np.flatnonzero(self.keys == self.keys[row]).tolist(), other)
         kept = {each: given for each, given in self.decided.items() if each not in same}
         return replace(self, decided=kept | {each: given for each, given in same.items() if given is not None})
+
+    def with_decisions(self, decided: Callable[[str], Decision | None]) -> "Matches":
+        """With what is decided by now. Blocking. Not for each row of B once, which decisions change altogether."""
+        with self.folder.open(read_only=True) as database:
+            a, b = ([text for _, text in database.execute(_ITEMS, (file,))] for file in (1, 2))
+        found = _decided(a, b, self.candidates.rows[:, 0], decided) if self.can_be_decided else {}
+        return replace(self, decided=found)
 
     @cached_property
     def margins(self) -> NDArray[np.float64]:
@@ -196,6 +220,15 @@ class Matches:
         counted = np.bincount(self.states, minlength=len(MatchState)).tolist()
         return {state: counted[state] for state in MatchState}
 
+    def tally(self) -> dict[str, int]:
+        """How many rows are matched, to check, and without a match."""
+        counts = self.counts()
+        return {
+            "matched": sum(counts[state] for state in MATCHED),
+            "to_check": counts[MatchState.CHECK],
+            "without": sum(counts[state] for state in UNMATCHED),
+        }
+
     def doubts(self, row: int) -> tuple[Doubt, ...]:
         return tuple(doubt for doubt, rows in self._doubts.items() if rows[row])
 
@@ -230,13 +263,23 @@ class Matches:
     def rows_b(self, rows: Sequence[int]) -> list[ListRow]:
         return self._read(self.items_b, rows)
 
-    def _read(self, items: Numbers, rows: Sequence[int]) -> list[ListRow]:
+    def _read(self, items: Numbers, indices: Sequence[int]) -> list[ListRow]:
         with self.folder.open(read_only=True) as database:
-            found = database.execute(_ROWS, (str(items[np.asarray(rows, np.int64)].tolist()),)).fetchall()
-        return [
-            ListRow(item, text, text_id, row, tuple(msgspec.json.decode(cells or "[]", type=list[str])), restored(why))
-            for item, text, text_id, row, cells, why in found
-        ]
+            found = database.execute(_ROWS, (str(items[np.asarray(indices, np.int64)].tolist()),)).fetchall()
+        rows: list[ListRow] = []
+        for item, text, text_id, row, cells, is_done, batch, state, why in found:
+            _, error = status_of(bool(is_done), batch, state, why, self.failed_batches)
+            rows.append(ListRow(item, text, text_id, row, _cells(cells or "[]"), error))
+        return rows
+
+    def left_out(self, file: int) -> list[ListRow]:
+        """The rows of a file that were never sent, such as those without a text."""
+        with self.folder.open(read_only=True) as database:
+            found = database.execute(_LEFT_OUT, (file,)).fetchall()
+        return [ListRow(0, "", "", row, _cells(cells), restored(reason)) for row, cells, reason in found]
+
+
+_cells = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 def read_matches(
@@ -253,18 +296,20 @@ def read_matches(
     with folder.open(read_only=True) as database:
         is_related = metadata_value(database, "layout") != Layout.LISTS
         texts = [dict(database.execute(_ITEMS, (file,))) for file in ((1,) if is_related else (1, 2))]
-        columns = [_columns(database, "columns", "roles"), _columns(database, "second_columns", "second_roles")]
+        columns = _columns(database)
         limits = [_values(database, columns, name, len(texts)) for name in (options.within, options.not_within)]
     embeddings = Embeddings(folder, job.failed_batches)
     units = unit_vectors(embeddings)
     scales = np.zeros(embeddings.count)
     scales[units.item_numbers - 1] = units.inverse_lengths
     vectors = stored_vectors(folder.vectors) if units.count else np.zeros((embeddings.count, 1), np.float32)
-    known: dict[str, int] = {}
+    known: dict[object, int] = {}
+    has_texts = not (job.texts_forgotten_at or job.has_named_texts)
     sides = []
     for at, of_list in enumerate(texts):
         items = slice(min(of_list, default=1) - 1, max(of_list, default=0))
-        keys = np.array([known.setdefault(folded(text), len(known)) for text in of_list.values()], np.int64)
+        names = map(folded, of_list.values()) if has_texts else of_list
+        keys = np.array([known.setdefault(name, len(known)) for name in names], np.int64)
         within, apart = (limit[at] for limit in limits)
         sides.append(Side(vectors[items], scales[items], keys, within, apart))
     a, b = sides[0], sides[-1]
@@ -274,7 +319,7 @@ def read_matches(
     items_a, *others = (np.fromiter(of_list, np.int64) for of_list in texts)
     items_b = others[0] if others else items_a
     texts_a, texts_b = list(texts[0].values()), list(texts[-1].values())
-    decisions = {} if is_related else _decided(texts_a, texts_b, candidates.rows[:, 0], decided)
+    decisions = {} if is_related or not has_texts else _decided(texts_a, texts_b, candidates.rows[:, 0], decided)
     first, scores, is_exact = candidates.rows[:, 0], candidates.scores[:, 0], True
     if options.each_once and not is_related:
         floor = threshold - _CLOSE * measured.spread
@@ -290,19 +335,28 @@ def read_matches(
         first=first,
         scores=scores,
         is_exact=is_exact,
-        differs=_differing(texts_a, texts_b, first),
+        differs=_differing(texts_a, texts_b, first if has_texts else np.full_like(first, -1)),
+        has_texts=has_texts,
         keys=a.keys,
         each_once=options.each_once and not is_related,
         threshold=threshold,
         decided=decisions,
+        failed_batches=job.failed_batches,
     )
 
 
-def _columns(database: sqlite3.Connection, names: str, roles: str) -> ListColumns:
-    columns, given = (metadata_value(database, name, ()) for name in (names, roles))
-    return ListColumns(
-        msgspec.convert(columns, tuple[str, ...]), tuple(map(Role, msgspec.convert(given, tuple[str, ...])))
-    )
+def columns_of_b(folder: JobFolder) -> tuple[str, ...]:
+    """The names of the columns that can stand beside list A; of related rows its own. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        a, b = _columns(database)
+    listed = b if b.names else a
+    return tuple(listed.names[at] for at in listed.kept)
+
+
+def _columns(database: sqlite3.Connection) -> tuple[ListColumns, ListColumns]:
+    stored = (metadata_value(database, name, ()) for name in ("columns", "roles", "second_columns", "second_roles"))
+    names_a, roles_a, names_b, roles_b = (msgspec.convert(each, tuple[str, ...]) for each in stored)
+    return ListColumns(names_a, tuple(map(Role, roles_a))), ListColumns(names_b, tuple(map(Role, roles_b)))
 
 
 def _values(

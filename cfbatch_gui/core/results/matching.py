@@ -307,7 +307,7 @@ def baseline(a: Side, b: Side, candidates: Candidates) -> Baseline:
 def _valley(candidates: Candidates, otherwise: float) -> float:
     """Between the best scores that belong together and all second ones: these are like the best of unrelated rows.
 
-    Where the two do not stand apart (N. Otsu, IEEE Trans. SMC 9, 1979), what 95 of 100 second ones stay below.
+    Where the two do not stand apart (N. Otsu, IEEE Trans. SMC 9, 1979), what 98 of 100 second ones stay below.
     """
     scores = np.where(candidates.same, np.nan, candidates.scores)
     seconds = scores[:, 1:2][np.isfinite(scores[:, 1:2])]
@@ -321,7 +321,7 @@ def _valley(candidates: Candidates, otherwise: float) -> float:
     valley = float(both[at : at + 2].mean())
     if between[at] > _APART * both.var():
         return valley
-    return max(valley, float(np.percentile(seconds, 95))) if len(seconds) else otherwise
+    return max(valley, float(np.percentile(seconds, 98))) if len(seconds) else otherwise
 
 
 Spans = tuple[tuple[int, int], ...]  # start and stop in a text

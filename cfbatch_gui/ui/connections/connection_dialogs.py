@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QScrollArea, QWidget
 from shiboken6 import isValid
@@ -23,26 +23,11 @@ from cfbatch_gui.core.worker_setup import Names, State, WorkerSetup
 from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.connections.connection_cards import LineRow, StepRow, TickRow, has_problem
+from cfbatch_gui.ui import dialogs, display, widgets
+from cfbatch_gui.ui.connections.connection_cards import LineRow, SavedCard, StepRow, TickRow, has_problem
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Card,
-    CheckBox,
-    DangerButton,
-    IconLine,
-    Item,
-    Label,
-    PrimaryButton,
-    Role,
-    Saying,
-    StateLabel,
-    boxed,
-    column,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, Card, IconLine, Item, Label, PrimaryButton, Role, Saying, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.connections import Row, account_row, token_row
 from cfbatch_gui.words.languages import said, tr
@@ -64,7 +49,7 @@ class WorkDialog(dialogs.Dialog):
         self._tasks, self.start_button = tasks, start_button
         start_button.clicked.connect(self.try_to_start)
         self.problem = Saying("circle-x", "error", "body")
-        self.outcome, self.afterwards = StateLabel(), Label("", "quiet", wrap=True)
+        self.outcome, self.afterwards = widgets.StateLabel(), Label("", "quiet", wrap=True)
         self._done = boxed(column(row(self.outcome, None), self.afterwards, gap=SMALL))
         self._done.hide()
         self.close_button.clicked.disconnect()
@@ -145,16 +130,14 @@ class WorkDialog(dialogs.Dialog):
 
 
 class WorkerGuide(dialogs.Dialog):
-    """How a Worker comes into an account: by this program, in a dialog that `set_up_wanted` asks for, or by hand.
-
-    `secret_chosen` carries a new secret, a Token, when the user copies it.
+    """How the Worker of a card comes into an account: by this program, in a dialog of its own, or by hand. The card
+    gets the secret that the user copies, and then the focus.
     """
 
-    secret_chosen = Signal(object)
-    set_up_wanted = Signal()
-
-    def __init__(self, page: "ConnectionPage") -> None:
+    def __init__(self, page: "ConnectionPage", card: SavedCard) -> None:
         super().__init__(tr("A Worker of your own"), page.window(), (620, 0))
+        self._page, self._card = page, card
+        self.finished.connect(lambda _: card.lines["url"].field.setFocus(Qt.FocusReason.OtherFocusReason))
         self._secret, self._remembered = worker_setup.new_secret(), page.program.remembered_folder(FolderUse.WORKERS)
         self.set_up_button = PrimaryButton(tr("Set up in my account…"), "cloud", self._hand_over)
         self.save_button = Button(tr("Save the Worker…"), "save", lambda: page.tasks.start("worker", self._save()))
@@ -189,13 +172,13 @@ class WorkerGuide(dialogs.Dialog):
         )
 
     def _hand_over(self) -> None:
-        self.set_up_wanted.emit()
+        self._page.set_up(self._card)
         self.accept()
 
     def _copy_secret(self) -> None:
         QGuiApplication.clipboard().setText(self._secret)
         self.copy_secret.setText(tr("Copied"))
-        self.secret_chosen.emit(check_secret(self._secret))
+        self._card.put_secret(check_secret(self._secret))
 
     async def _save(self) -> None:
         folder = await dialogs.choose_folder(self, tr("Save the Worker in a folder"), folder=self._remembered)
@@ -244,7 +227,7 @@ class AccountDialog(WorkDialog):
         self, page: "ConnectionPage", start_button: Button, about: str, *options: Item, beside: tuple[Item, ...] = ()
     ) -> None:
         super().__init__(page.window(), page.tasks, start_button, start_button.text(), width=660)
-        self._program = page.program
+        self._page, self._program = page, page.program
         make_token = lambda _: page.open_page(worker_setup.token_page(self._account_id()))  # noqa: E731
         token = replace(token_row(), label=tr("One-time API token"), link=(tr("Make the token"), _TOKENS))
         hint = tr("What belongs to it is called after it.")
@@ -350,16 +333,14 @@ def _names_of(text: str) -> Names:
 
 
 class WorkerSetupDialog(AccountDialog):
-    """`connected` carries the id of the connection that leads to the Worker, once all is done."""
+    """Once all is done, the page shows the connection that leads to the Worker in place of the card."""
 
-    connected = Signal(str)
-
-    def __init__(self, page: "ConnectionPage", *, paid_plan: bool) -> None:
-        self._connection_id = ""
+    def __init__(self, page: "ConnectionPage", card: SavedCard) -> None:
+        self._card, self._connection_id = card, ""
         plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
         paid = TickRow(Row("paid_plan", tr("The account is on the Workers Paid plan"), help=plan))
-        self.replace, self.paid_plan = CheckBox(tr("Replace what has this name there")), paid.field
-        self.paid_plan.setChecked(paid_plan)
+        self.replace, self.paid_plan = widgets.CheckBox(tr("Replace what has this name there")), paid.field
+        self.paid_plan.setChecked(card.typed().paid_plan)
         copy = lambda: page.tasks.start("copy secret", self._copy_secret())  # noqa: E731
         self.copy_secret = Button(tr("Copy the secret"), "copy", copy)
         about = tr(
@@ -391,7 +372,7 @@ class WorkerSetupDialog(AccountDialog):
         if await self._program.credentials.token_source(self._connection_id, check=check_secret) is TokenSource.SESSION:
             more.insert(0, tr("No keyring took the Worker’s secret: copy it now, or it is lost with this program."))
             self.copy_secret.show()
-        self.connected.emit(self._connection_id)
+        self._page.was_set_up(self._card, self._connection_id)
         return sentence, " ".join(more)
 
     def stopped(self, error: UserError) -> None:
@@ -413,22 +394,18 @@ class WorkerSetupDialog(AccountDialog):
 
 
 class WorkerRemovalDialog(AccountDialog):
-    """`forgotten`: the connection was removed, too."""
-
-    forgotten = Signal()
-
     def __init__(self, page: "ConnectionPage", record: SavedConnection) -> None:
         self._record = record
         billed = tr("R2 goes on billing what is in it, beyond 10 GB.")
         keeping = TickRow(Row("keep_bucket", tr("Keep the bucket with the stored answers"), help=billed))
         self.keep_bucket = keeping.field
         words = tr("Remove the connection “{name}” and its secret from this computer, too")
-        self.forget = CheckBox(words.format(name=title_words(record.name)))
+        self.forget = widgets.CheckBox(words.format(name=title_words(record.name)))
         about = tr(
             "The Worker, its Workflow and its bucket are deleted from your account; nothing else is. Collect first:"
             " jobs that are under way there cannot be collected through it any more."
         )
-        start = DangerButton(tr("Remove from my account"), "trash-2")
+        start = widgets.DangerButton(tr("Remove from my account"), "trash-2")
         super().__init__(page, start, about, keeping, self.forget)
         try:
             self.worker.setText(worker_setup.names_at(record.url).worker)
@@ -447,7 +424,7 @@ class WorkerRemovalDialog(AccountDialog):
         sentence, *more = map(said, taken.sentences())
         if self.forget.isChecked():
             await self._program.connections.remove(self._record.id)
-            self.forgotten.emit()
+            self._page.connections_changed()
         return sentence, " ".join(more)
 
 
@@ -459,14 +436,10 @@ _OUTCOMES: dict[probe.Outcome, tuple[str, Role]] = {
 
 
 class ServiceCheck(WorkDialog):
-    """`checked` is emitted when a check has come to its end."""
-
-    checked = Signal()
-
     def __init__(self, page: "ConnectionPage", connection_id: str) -> None:
         start = PrimaryButton("", "check")
         super().__init__(page.window(), page.tasks, start, tr("Check the service"), width=700)
-        self._program, self._connection_id = page.program, connection_id
+        self._page, self._program, self._connection_id = page, page.program, connection_id
         self._plan: probe.ProbePlan | None = None
         self._result: probe.ProbeResult | None = None
         about = tr(
@@ -522,7 +495,7 @@ class ServiceCheck(WorkDialog):
                     self._list.addWidget(line := FindingRow(finding))
                     line.show()  # now, so that the dialog knows its height
         self.save_button.show()
-        self.checked.emit()
+        self._page.changed.emit()
         broken = sum(each.outcome is probe.Outcome.NOT_HELD for each in result.findings)
         words = figures.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
         if not broken:

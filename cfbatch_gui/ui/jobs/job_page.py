@@ -12,7 +12,15 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import FORGETTABLE, BatchState, Job, JobState, account_progress, wants_account
+from cfbatch_gui.core.jobs.states import (
+    FORGETTABLE,
+    BatchState,
+    Job,
+    JobState,
+    Purpose,
+    account_progress,
+    wants_account,
+)
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs
@@ -23,6 +31,7 @@ from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
 from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.jobs import can_change_account, can_clear_account, is_over, request_ids, summary_words
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import connection_of, words_of_job
@@ -36,8 +45,8 @@ _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
 VECTORS, DETAILS = "vectors", "details"
 SEARCH, MAP, GROUPS, DUPLICATES = "search", "map", "groups", "duplicates"
-VECTORIZE = "vectorize"
-RESULTS = (RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
+VECTORIZE, MATCHES = "vectorize", "matches"
+RESULTS = (MATCHES, RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
 
 
 class JobPage(QWidget):
@@ -77,15 +86,18 @@ class JobPage(QWidget):
     def show_job(self, job: Job) -> None:
         is_other = self._job is None or job.id != self._job.id
         self._job = job
+        if is_other:
+            self.review_button.hide()
         if is_other and job.id not in self._planned:
             self.tasks.start("planned", self._read_planned(job.id))
         self._show_tabs(job, is_other=is_other)
         self._show_header(job)
         self._show_current()
 
-    def show_quality(self) -> None:
-        if self.tabs.is_shown(QUALITY):
-            self.tabs.choose(QUALITY)
+    def show_tab(self, key: str) -> None:
+        """Where the job has it."""
+        if self.tabs.is_shown(key):
+            self.tabs.choose(key)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         view = self._views.get(self.tabs.current())
@@ -100,6 +112,8 @@ class JobPage(QWidget):
         if key not in self._views:
             self._views[key] = view = self._make_result(key)
             self._add_page(key, view)
+            if key == MATCHES:
+                self.view(key).to_review.connect(self._show_to_review)
         return self._views[key]
 
     def job(self) -> Job | None:
@@ -114,13 +128,18 @@ class JobPage(QWidget):
 
         actions, of_job = self._actions, self._of_job
         self.header = PageHeader()
+        self.review_button = Button("", "circle-help", of_job(self._review))
+        self.review_button.hide()
         self.check_button = Button(tr("Check now"), "refresh-cw", of_job(check))
         stop = of_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
         self.stop_button = Button(tr("Stop watching"), "pause", stop)
         self.carry_on_button = PrimaryButton(tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
         self.compare_button = Button(tr("Compare"), "git-compare", of_job(actions.compare))
         self.export_button = PrimaryButton(tr("Export…"), "download", of_job(actions.export))
-        buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
+        buttons = (
+            *(self.review_button, self.check_button, self.stop_button, self.carry_on_button),
+            *(self.compare_button, self.export_button),
+        )
         for button in buttons:
             self.header.add_button(button)
         self.header.in_more = (self.compare_button,)
@@ -193,6 +212,14 @@ class JobPage(QWidget):
         self.export_button.set_possible("" if job.has_results else tr("Nothing came back that could be written."))
         self.compare_button.setVisible(self._actions.can_be_compared(job) and over)
 
+    def _review(self, job_id: str) -> None:
+        self.view(MATCHES).review_wanted.emit(job_id)
+
+    def _show_to_review(self, count: int) -> None:
+        self.tabs.set_title(MATCHES, self.view(MATCHES).title())
+        self.review_button.setText(worded("Review {n}", n=count))
+        self.review_button.setVisible(count > 0)
+
     async def _clear(self, job_id: str) -> None:
         await self._program.runner.account.clear(job_id, at_once=True)
         text = tr("The copies of “{name}” in your account were deleted; its results are here.")
@@ -243,6 +270,7 @@ class JobPage(QWidget):
         self._stack.addWidget(self._waiting)
         self._titles = {
             PROGRESS: tr("Progress"),
+            MATCHES: tr("Matches"),
             RANKING: tr("Ranking"),
             QUALITY: tr("Quality"),
             OVERVIEW: tr("Overview"),
@@ -264,6 +292,7 @@ class JobPage(QWidget):
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
         has_something = {
             QUALITY: can_be_judged(job),
+            MATCHES: job.purpose in (Purpose.MATCH, Purpose.CATEGORIES),
             VECTORIZE: job.state in FORGETTABLE and self._has_account(),
         }
         for key in RESULTS:

@@ -49,7 +49,8 @@ Output = tuple[Path, Target]
 @dataclass(frozen=True, slots=True)
 class Extent:
     """`rows` can be written, `kept_rows` of them within the limits, which keep `scores`; `names` are the columns to
-    choose from. About so many rows of the user's file as `failed` have no result and will get none.
+    choose from. About so many rows of the user's file as `failed` have no result and will get none. `of_first` are
+    the rows of the first file.
     """
 
     counts: OutcomeCounts
@@ -59,6 +60,7 @@ class Extent:
     failed: int
     scores: int = 0
     dimension: int = 0
+    of_first: int = 0
 
 
 def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
@@ -74,7 +76,9 @@ def read_extent(folder: JobFolder, job: Job, options: ExportOptions) -> Extent:
         done = int((present if items is None else present[[number - 1 for number in items]]).sum())
         scores, rows, kept = 0, done, done
     failed = min(chosen - done, counts.failed + counts.left_out + (counts.skipped if items is None else 0))
-    return Extent(counts, exports.columns_of(folder, job.kind), rows, kept, failed, scores, dimension)
+    names = exports.columns_of(folder, job.kind, job.purpose)
+    of_first = job.rows_in if items is None else len(items)
+    return Extent(counts, names, rows, kept, failed, scores, dimension, of_first)
 
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[Output, ...]:
@@ -99,6 +103,8 @@ def extent_words(extent: Extent, target: Target, options: ExportOptions) -> str:
         return figures.plural(extent.scores, "{n} score", "{n} scores")
     if target.measure is Measure.FAILED_ROWS:
         return figures.plural(extent.failed, "{n} row", "{n} rows")
+    if target.is_of_matches:
+        return figures.plural(extent.of_first, "{n} row", "{n} rows")
     is_limited = target.has_limits and not (target.is_workbook and options.in_own_order)
     count = extent.kept_rows if is_limited else extent.rows
     rows = figures.plural(count, "{n} row", "{n} rows")
@@ -109,9 +115,11 @@ def extent_words(extent: Extent, target: Target, options: ExportOptions) -> str:
     return worded("{text}, about {size}", text=text, size=figures.size(size)) if size else text
 
 
-def missing_words(extent: Extent, kind: Kind) -> str:
+def missing_words(extent: Extent, first: Target) -> str:
     words = tr("Rows without a vector: {n}. They are left out.")
-    if kind is Kind.RANK:
+    if first.is_of_matches:
+        words = tr("Rows without a vector: {n}. They are written too, with their reasons.")
+    elif first.kind is Kind.RANK:
         words = tr("Rows without a score: {n}. They are written too, with their reasons.")
     return figures.filled(words, {"n": extent.counts.missing}) if extent.counts.missing else ""
 
@@ -143,13 +151,17 @@ class ExportForms(QWidget):
     def __init__(self, targets: Sequence[Target]) -> None:
         super().__init__()
         self._targets = tuple(sorted(targets, key=lambda target: not target.is_for_people))
-        self._proposed = self._targets[0].name
+        self.first = self._targets[0]
+        self._proposed = self.first.name
         self.boxes = {target.name: widgets.CheckBox(said(target.title)) for target in self._targets}
         self.boxes[self._proposed].setChecked(True)
         for box in self.boxes.values():
             box.toggled.connect(self._toggled)
-        is_ranking = targets[0].kind is Kind.RANK
-        words = tr("In my own order, with every row") if is_ranking else tr("With all numbers of the vectors")
+        words = tr("With all numbers of the vectors")
+        if self.first.is_of_matches:
+            words = tr("With the next best matches, too")
+        elif self.first.kind is Kind.RANK:
+            words = tr("In my own order, with every row")
         self.excel_box = widgets.CheckBox(words)
         self.excel_box.clicked.connect(self.changed)
         sides = [self._side(tr("For people"), True), self._side(tr("For programs"), False)]
@@ -188,12 +200,12 @@ class ExportForms(QWidget):
 
 
 class ColumnsDialog(Dialog):
-    """Those of a ranking cannot be accepted without any."""
+    """Those of a ranking, and of a list of matches, cannot be accepted without any."""
 
-    def __init__(self, names: Sequence[str], chosen: Collection[str], kind: Kind, parent: QWidget) -> None:
+    def __init__(self, names: Sequence[str], chosen: Collection[str], first: Target, parent: QWidget) -> None:
         super().__init__(tr("Columns"), parent, (400, 0))
         self.accept_button = widgets.PrimaryButton(tr("Use these columns"), on_click=self.accept)
-        self._names, self._needs_one = tuple(names), kind is Kind.RANK
+        self._names, self._needs_one = tuple(names), first.kind is Kind.RANK or first.is_of_matches
         words = [said(HEADERS[name]) if name in HEADERS else figures.one_line(name, _LONGEST_NAME) for name in names]
         self.boxes = tuple(widgets.CheckBox(each.replace("&", "&&")) for each in words)
         for name, box in zip(names, self.boxes, strict=True):
@@ -206,7 +218,9 @@ class ColumnsDialog(Dialog):
         words_of_all = ((tr("All"), True), (tr("None"), False))
         ticks = (widgets.LinkButton(word, on_click=partial(self._tick_all, on)) for word, on in words_of_all)
         about = tr("Your own columns. The id and the vector are always written.")
-        if self._needs_one:
+        if first.is_of_matches:
+            about = tr("The columns of the matches, which stand beside your own.")
+        elif self._needs_one:
             about = tr("For forms with columns of any kind; TREC and its like always have the same.")
         whole = (widgets.row(None, *ticks, gap=LARGE), area)
         self.lay_out(tr("Columns to write"), *whole, about=about, buttons=[self.accept_button])
@@ -262,7 +276,7 @@ class ExportDialog(Dialog):
         self.limits_bar.setVisible(job.kind is Kind.RANK)
         self._rows_field.setVisible(bool(choices))
         self._show_writing(False)
-        self.forms.boxes["xlsx"].setFocus()
+        self.forms.boxes[self.forms.first.name].setFocus()
         self._show()
         self._count_anew()
         self.tasks.start("version", self._look_for_changes())
@@ -289,7 +303,7 @@ class ExportDialog(Dialog):
     # Making
 
     def _make_widgets(self, choices: Sequence[RowChoice]) -> None:
-        self.forms = ExportForms(targets_for(self._job.kind))
+        self.forms = ExportForms(targets_for(self._job.kind, self._job.purpose))
         self.forms.changed.connect(self._show_anew)
         self.limits_bar = LimitsBar()
         self.limits_bar.changed.connect(self._count_anew)
@@ -354,7 +368,7 @@ class ExportDialog(Dialog):
         developers = self._program.settings.for_developers
         names = tuple(name for name in self._extent.names if developers or name not in _FOR_DEVELOPERS)
         chosen = names if self._columns is None else self._columns
-        dialog = ColumnsDialog(names, chosen, self._job.kind, self)
+        dialog = ColumnsDialog(names, chosen, self.forms.first, self)
         if await dialogs.finished(dialog) == QDialog.DialogCode.Accepted:
             self._columns = None if dialog.chosen() == names else dialog.chosen()
             self._show()
@@ -383,9 +397,8 @@ class ExportDialog(Dialog):
 
     def _form_of(self, path: Path, chosen: Target) -> Target:
         """The form that the name of the file asks for by its suffix, else the one that is ticked."""
-        suffix = path.suffix.lower()
-        fitting = [each for each in targets_for(self._job.kind) if suffix in each.suffixes]
-        return chosen if suffix in chosen.suffixes or not fitting else fitting[0]
+        fitting = [each for each in targets_for(self._job.kind, self._job.purpose) if each.fit_of(path)]
+        return chosen if chosen.fit_of(path) or not fitting else max(fitting, key=lambda each: each.fit_of(path))
 
     def _show_anew(self) -> None:
         self.error_bar.hide()
@@ -405,13 +418,13 @@ class ExportDialog(Dialog):
         self.save_button.setText(tr("Save") if len(outputs) < 2 else worded("Save {n} files", n=len(outputs)))
         self._show_possible()
         names = extent.names if extent else ()
-        words = tr("All columns…")
+        words = tr("All columns of the matches…") if self.forms.first.is_of_matches else tr("All columns…")
         if self._columns is not None:
             words = worded("{n} of {all} columns…", n=len(self._columns), all=len(names))
         self.columns_button.setText(words)
-        self.columns_button.setVisible(bool(names) and any(target.has_columns for _, target in outputs))
+        self.columns_button.setVisible(bool(names) and any(map(self._has_columns, self.forms.chosen())))
         self.forms.excel_box.setVisible(any(target.is_workbook for _, target in outputs))
-        self._missing.set_line(missing_words(extent, self._job.kind) if extent else "")
+        self._missing.set_line(missing_words(extent, self.forms.first) if extent else "")
 
     # Writing
 
@@ -442,11 +455,13 @@ class ExportDialog(Dialog):
         self._remembered.keep(written[-1].path.parent)
         self.accept()
         limits = (options.top_k, options.threshold, options.columns, options.items)
-        if limits == (None,) * len(limits) and any(each.needs_results for _, each in outputs):
+        if limits == (None,) * len(limits) and any(
+            each.needs_results and not each.is_of_matches for _, each in outputs
+        ):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
-        columns = options.columns if target.has_columns else None
+        columns = options.columns if self._has_columns(target) else None
         changed = self._changed if self._changed and options.items is self._changed.items else None
         with removed_list(changed, path) if changed else nullcontext() as removed:
             written = exports.export(
@@ -459,8 +474,13 @@ class ExportDialog(Dialog):
                 note=changed.note(removed) if changed else None,
                 connection=connection_title(self._program, self._job),
                 say=said,
+                decided=self._program.decisions.find,
             )
         return replace(written, files=(*written.files, removed)) if removed else written
+
+    def _has_columns(self, target: Target) -> bool:
+        """Whether the columns to choose from are those of this form; beside matches they are those of list B."""
+        return target.has_columns and target.is_of_matches is self.forms.first.is_of_matches
 
     def _teller(self, stop: threading.Event, before: int, total: int) -> Callable[[int, int], None]:
         loop = asyncio.get_running_loop()
@@ -474,12 +494,14 @@ class ExportDialog(Dialog):
 
     def _options(self) -> ExportOptions:
         is_ranking, for_excel = self._job.kind is Kind.RANK, self.forms.excel_box.isChecked()
+        is_of_matches = self.forms.first.is_of_matches
+        best = self._job.options.matching.best if is_of_matches and for_excel else None
         return replace(
-            self.limits_bar.limits() if is_ranking else ExportOptions(),
+            self.limits_bar.limits() if is_ranking else ExportOptions(top_k=best),
             separator=display.csv_separator(),
             columns=self._columns,
             items=self.rows.currentData(),
-            has_numbers=for_excel and not is_ranking,
+            has_numbers=for_excel and not (is_ranking or is_of_matches),
             in_own_order=for_excel and is_ranking,
         )
 

@@ -34,6 +34,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
 
     sought = ""
     sample = _WIDEST_SCORE  # of the figures beside a bar
+    elided = Qt.TextElideMode.ElideRight
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         box: QRect = option.rect
@@ -58,7 +59,7 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
             align = index.data(ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
             side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag(align))
             flags = side | Qt.AlignmentFlag.AlignAbsolute
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+            shown = painter.fontMetrics().elidedText(text, self.elided, inner.width())
             if self.sought and index.data(SEARCHED_ROLE):
                 self._paint_found(painter, _placed(option, inner), flags, shown, str(index.data() or ""))
             else:
@@ -106,7 +107,9 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
         if left < inner.right() - 2 * _BAR_HEIGHT:
             top = inner.center().y() - _BAR_HEIGHT // 2 + 1
             track = _placed(option, QRect(left, top, inner.right() - left, _BAR_HEIGHT))
-            paint_bar(painter, QtCore.QRectF(track), share, option.direction)
+            is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+            role = "quiet" if painter.pen().color() == theme.colour("quiet") else "accent"  # as the figures
+            paint_bar(painter, QtCore.QRectF(track), share, option.direction, role=role, is_selected=is_selected)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from cfbatch_gui.ui import display
+from cfbatch_gui.ui import display, icons
 from cfbatch_gui.words import figures
 
 R = TypeVar("R")
@@ -57,6 +57,7 @@ class Column(Generic[R]):
     tip: str = ""  # of the header
     text: Callable[[R], str] | None = None  # instead of `show`, where the text needs the whole row
     is_searched: bool = False  # by the search of its page, whose finds are marked
+    badge: str = ""  # the icon of its header
     copies_text: bool = False  # where the number that it sorts by is none that a spreadsheet could use
 
 
@@ -117,6 +118,8 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
             return column.title
         if role == ALIGN_ROLE:
             return ALIGNMENTS[column.align]
+        if role == Qt.ItemDataRole.DecorationRole and column.badge:
+            return icons.icon(column.badge, "accent")
         if role == Qt.ItemDataRole.ToolTipRole:
             return display.plain_tip(column.tip)
         return None
@@ -213,6 +216,10 @@ class PagedRows(ColumnRows[R]):
 
     def row(self, index: int) -> R:
         return self._page(index - index % _PAGE)[index % _PAGE]
+
+    def refetch(self) -> None:
+        """Fetch what is shown once more; the rows are the same."""
+        self._page.cache_clear()
 
     def refresh(self, count: int) -> None:
         self.beginResetModel()

@@ -216,6 +216,8 @@ class TableView(QTableView):
             if not column.title:
                 continue
             action = menu.addAction(column.title)
+            if column.badge:
+                action.setIcon(icons.icon(column.badge, "accent"))
             action.setCheckable(True)
             action.setChecked(not self.isColumnHidden(section))
             action.toggled.connect(lambda shown, section=section: self.show_column(section, shown=shown))

@@ -20,6 +20,7 @@ from cfbatch_gui.ui.widgets.buttons import (
     Choice,
     DangerButton,
     IconButton,
+    KeyedButton,
     LinkButton,
     MenuButton,
     MoreButton,

@@ -126,6 +126,17 @@ def paint_bar(
         painter.drawRoundedRect(filled, radius, radius)
 
 
+class Bar(QWidget):
+    """As `paint_bar` paints it."""
+
+    share, is_selected = 0.0, False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            box = QRectF(self.rect())
+            paint_bar(painter, box, self.share, self.layoutDirection(), is_selected=self.is_selected)
+
+
 class ThinProgress(QProgressBar):
     """The share of finished parts as a bar, 4 pixels high; empty while the total is unknown (0)."""
 

@@ -23,7 +23,9 @@ from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import icon, paint_icon
 from cfbatch_gui.ui.icons import icon as make_icon
 from cfbatch_gui.ui.theme import RADIUS_CONTROL, SMALL
+from cfbatch_gui.ui.widgets.box_layouts import column, row
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
+from cfbatch_gui.ui.widgets.labels import Label
 
 
 def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_role: str = "accent") -> None:
@@ -99,6 +101,21 @@ class PrimaryButton(Button):
 
 class QuietButton(Button):
     kind = "quiet"
+
+
+class KeyedButton(Button):
+    """Shows the name of the key that does the same."""
+
+    def __init__(self, text: str, icon: str, key: str, on_click: Callable[[], object]) -> None:
+        super().__init__(text, icon, on_click)
+        self.setProperty("keyed", "true")
+        self._key = Label(key, "small")
+        self._key.setProperty("kind", "key")
+        self.setLayout(row(None, column(None, self._key, None), gap=0, margins=(0, 0, SMALL, 0)))
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        return QSize(hint.width() + self._key.sizeHint().width(), hint.height())
 
 
 class DangerButton(Button):

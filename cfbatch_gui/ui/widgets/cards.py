@@ -3,6 +3,7 @@
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QRadioButton,
     QSizePolicy,
@@ -92,11 +93,13 @@ class SectionCard(Card):
 
 
 class ChoiceCard(KeyboardRing, QRadioButton):
-    """A radio button whose group are its siblings; `chosen` is only a request: the page calls `set_chosen`."""
+    """A radio button whose group are its siblings; `chosen` is only a request: the page calls `set_chosen`. `content`
+    is shown instead of the icon and the words, which it is then only called by.
+    """
 
     chosen = Signal()
 
-    def __init__(self, icon: str, title: str, subtitle: str) -> None:
+    def __init__(self, icon: str, title: str, subtitle: str, content: QBoxLayout | None = None) -> None:
         super().__init__()
         self.setProperty("kind", "choice")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -106,8 +109,10 @@ class ChoiceCard(KeyboardRing, QRadioButton):
         self.setMinimumHeight(scaled(61))
         self._icon_name = icon
         self._icon = IconLabel(icon, "quiet", 20)
-        words = Label(title, "strong", wrap=True), Label(subtitle, "small", wrap=True)
-        self._line = row(self._icon, (column(None, *words, None, gap=2), 1), gap=13, margins=(18, SMALL, LARGE, SMALL))
+        if content is None:
+            words = column(None, Label(title, "strong", wrap=True), Label(subtitle, "small", wrap=True), None, gap=2)
+            content = row(self._icon, (words, 1), gap=13, margins=(18, SMALL, LARGE, SMALL))
+        self._line = content
         self.setLayout(self._line)
         self.toggled.connect(self._show_chosen)
         self.clicked.connect(lambda _checked=False: self.chosen.emit())

@@ -115,19 +115,20 @@ def import_pages(program: Program) -> None:
     from cfbatch_gui.ui.evaluation import comparison_page, judge_page, review_page  # noqa: F401
     from cfbatch_gui.ui.inputs import draft_page  # noqa: F401
     from cfbatch_gui.ui.jobs import details_view, elsewhere, job_page, progress_view  # noqa: F401
-    from cfbatch_gui.ui.results import export_dialog, map_view, quality_view, vectorize_page, vectors_view  # noqa: F401
+    from cfbatch_gui.ui.results import export_dialog, map_view, matches_view, quality_view, vectorize_page, vectors_view  # noqa: F401
 
     program.make_parts()
 
 
 def make_result(workspace: "Workspace", key: str) -> ResultView:
     """A view of results in the page of a job, by the key of its tab."""
-    from cfbatch_gui.ui.results import map_view, quality_view, ranking_view, vectorize_page, vectors_view
+    from cfbatch_gui.ui.results import map_view, matches_view, quality_view, ranking_view, vectorize_page, vectors_view
 
     kinds: dict[str, Callable[[Program, Notices], ResultView]] = {
         "ranking": ranking_view.RankingView,
         "quality": quality_view.QualityView,
         "overview": ranking_view.OverviewView,
+        "matches": matches_view.MatchesView,
         "vectors": vectors_view.VectorsView,
         "search": vectors_view.SearchView,
         "map": map_view.MapView,
@@ -150,9 +151,11 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         "rows_wanted": show_rows,
         "similar_wanted": show_similar,
         "score_help_wanted": partial(workspace.menus.show_help, Topic.SCORES),
+        "matching_help_wanted": partial(workspace.menus.show_help, Topic.MATCHING),
+        "changed": workspace.job_changed,
         "quality_help_wanted": partial(workspace.menus.show_help, Topic.QUALITY),
         "judge_wanted": workspace.judge,
-        "review_wanted": workspace.review,
+        "review_wanted": lambda job_id: workspace.review(job_id, getattr(view, "matches", None)),
         "export_wanted": workspace.export,
     }
     for signal, receiver in receivers.items():

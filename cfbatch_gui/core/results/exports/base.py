@@ -9,17 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import comma_list, message, quoted
+from cfbatch_gui.core.results.matches import Decision, Matches
 from cfbatch_gui.core.system.files import atomic_writer
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None
+Row = Sequence[Cell]
 PART = "part"  # a column of jobs whose texts were split: which part of the text it is, or which one scored best
 
 SOURCE_JOB = "source_job"  # a column of jobs that have results of earlier ones: the name of the job a result came with
@@ -76,6 +78,8 @@ class Work:
     end: Callable[[], None] = lambda: None
     say: Callable[[str], str] = str
     connection: str = ""  # its title
+    decided: Callable[[str], Decision | None] = lambda text: None  # about a text of list A
+    matches: Matches | None = None  # where they are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,21 @@ class Written:
     files: tuple[Path, ...]
     notes: dict[str, object]
     next_command: str = ""
+
+
+class RowsOfTable(Protocol):
+    """What is written as a table; `kinds` are "utf8", "int64" or "float64", and `notes` are for the manifest, when all
+    is written.
+    """
+
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @property
+    def notes(self) -> dict[str, object]: ...
+
+    def blocks(self) -> Iterator[list[Row]]:
+        """All rows, some thousand at a time."""
 
 
 class Measure(StrEnum):
@@ -100,9 +119,9 @@ class Measure(StrEnum):
 class Target:
     """A format for the results of one kind of job.
 
-    Of the targets of a kind the first with a file's suffix is taken. `write` raises ExportError and DiskFull. A folder
-    is new, empty or an earlier export; what is for people keeps its manifest with the job; `bytes_per_number` is 0
-    where no size is estimated.
+    Of the targets of a kind the first with the longest suffix of a file's name is taken. `write` raises ExportError and
+    DiskFull. A folder is new, empty or an earlier export; what is for people keeps its manifest with the job;
+    `bytes_per_number` is 0 where no size is estimated.
     """
 
     kind: Kind
@@ -118,6 +137,12 @@ class Target:
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
+    is_of_matches: bool = False
+
+    def fit_of(self, path: Path) -> int:
+        """The length of the longest suffix that the name has, 0 for none; “redirects.csv” has “.redirects.csv”."""
+        name = f".{path.name.lower()}"
+        return max((len(suffix) for suffix in self.suffixes if name.endswith(suffix)), default=0)
 
     @property
     def is_folder(self) -> bool:

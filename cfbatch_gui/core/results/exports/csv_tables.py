@@ -19,9 +19,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql
 from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.exports.base import Cell, Work, Written, export_file
+from cfbatch_gui.core.results.exports.base import Cell, Row, RowsOfTable, Work, Written, export_file
 from cfbatch_gui.core.results.exports.people import people_columns
-from cfbatch_gui.core.results.exports.rows import Row, ScoreRows, VectorRows, write_vector_lines
+from cfbatch_gui.core.results.exports.rows import ScoreRows, VectorRows, write_vector_lines
 from cfbatch_gui.core.results.outcomes import columns_of_file
 from cfbatch_gui.core.system.files import atomic_writer
 
@@ -105,19 +105,31 @@ def _is_formula(cell: str) -> bool:
 
 def write_scores(work: Work, *, for_excel: bool = False) -> Written:
     """A score is the shortest decimal that reads back as the same double."""
-    headers = people_columns(work, ScoreRows(work), has_reasons=True) if for_excel else None
-    table = ScoreRows(work, work.options.columns if headers is None else tuple(headers))
-    dialect, columns = Dialect(), table.columns
-    if headers is not None:
-        dialect, columns = Dialect(work.options.separator), tuple(headers.values())
-    reason = table.columns.index("error") if for_excel and "error" in table.columns else None
+    if not for_excel:
+        return write_rows(work, ScoreRows(work, work.options.columns))
+    headers = people_columns(work, ScoreRows(work), has_reasons=True)
+    table = ScoreRows(work, tuple(headers))
+    reason = table.columns.index("error") if "error" in table.columns else None
+    return write_rows(work, table, tuple(headers.values()), for_excel=True, reason=reason)
+
+
+def write_rows(
+    work: Work,
+    table: RowsOfTable,
+    headers: tuple[str, ...] = (),
+    *,
+    for_excel: bool = False,
+    reason: int | None = None,
+) -> Written:
+    """Write a table, under its own names without other headers; the column of the `reason` is put into words."""
+    dialect, columns = Dialect(work.options.separator if for_excel else ""), headers or table.columns
     rows = 0
     with export_file(work) as stream:
         stream.write(dialect.encode_header(columns))
         for block in table.blocks():
             stream.write(dialect.encode(block if reason is None else [_said(row, reason, work.say) for row in block]))
             rows += len(block)
-    return Written(rows, (work.path,), {**dialect.notes(columns), "dropped_by_top_k_or_threshold": table.dropped})
+    return Written(rows, (work.path,), {**dialect.notes(columns), **table.notes})
 
 
 def _said(row: Row, reason: int, say: Callable[[str], str]) -> Row:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -15,9 +15,10 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Work, Written, export_file
+from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Row, Work, Written, export_file
+from cfbatch_gui.core.results.exports.match_rows import MatchRows
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
-from cfbatch_gui.core.results.exports.rows import COLUMNS, Row, ScoreRows, VectorRows
+from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.outcomes import count_items
 from cfbatch_gui.core.results.rankings import Rankings
@@ -39,6 +40,7 @@ _OPTIONS = {
 }
 _SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
 _MOST_DIGITS = 15
+_FITTED = 2_000  # rows to which columns are fitted
 _NARROWEST, _WIDEST, _NUMBER_WIDTH = 6, 60, 11  # characters
 
 
@@ -188,7 +190,31 @@ def write_rankings(work: Work) -> Written:
                 if work.options.items is None or each.query_no in table.asked:
                     per_query.add((each.text, each.contexts, each.scored, each.best, each.margin))
     rows = ranking.rows + (problems.rows if problems is not None else 0)
-    return Written(rows, (work.path,), {**_rows_of(sheets), "dropped_by_top_k_or_threshold": table.dropped})
+    return Written(rows, (work.path,), {**_rows_of(sheets), **table.notes})
+
+
+_MATCHES, _NOT_MATCHED = message("matches_sheet"), message("not_matched_in_b")
+
+
+def write_matches(work: Work) -> Written:
+    """List A with what it gets of B; what is left of B stands in a second sheet."""
+    table = MatchRows(work, for_people=True)
+    blocks = table.blocks()
+    first = next(blocks, [])
+    columns = [_fitted(at, name, first) for at, name in enumerate(table.columns)]
+    for at, kind in table.ours.items():
+        columns[at] = replace(columns[at], decimals=SCORE_DECIMALS if kind == "float64" else None)
+    with _checked_workbook(work) as (book, sheets):
+        sheets.append(own := Sheet(book, work.say(_MATCHES), columns))
+        for row in chain(first, chain.from_iterable(blocks)):
+            own.add(row)
+        rest = table.unmatched()
+        if some := list(islice(rest, _FITTED)):
+            columns = [_fitted(at, name, some) for at, name in enumerate(table.columns_of_b)]
+            sheets.append(left := Sheet(book, work.say(_NOT_MATCHED), columns))
+            for row in chain(some, rest):
+                left.add(row)
+    return Written(own.rows, (work.path,), {**_rows_of(sheets), **table.notes})
 
 
 @contextmanager

@@ -1,9 +1,11 @@
 """JSON Lines: one ranked query or one embedded text per line, or the lines that an OpenAI batch answers with."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, Work, Written, export_file
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, RowsOfTable, Work, Written, export_file
 from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows, write_vector_lines
 
 _OF_QUERY = ("query_id", "query")
@@ -27,7 +29,17 @@ def write_rankings(work: Work) -> Written:
                 found.append({**context, "columns": {name: row[index] for name, index in own}})
             line: dict[str, object] = {name: query[index] for name, index in of_query}
             stream.write(encode({**line, "contexts": found}) + b"\n")
-    return Written(lines, (work.path,), {"dropped_by_top_k_or_threshold": table.dropped})
+    return Written(lines, (work.path,), table.notes)
+
+
+def write_rows(work: Work, table_of: Callable[[Work], RowsOfTable]) -> Written:
+    """An object for each row, with its cells by their columns."""
+    table, encode, rows = table_of(work), msgspec.json.Encoder().encode, 0
+    with export_file(work) as stream:
+        for block in table.blocks():
+            stream.write(b"".join([encode(dict(zip(table.columns, row, strict=True))) + b"\n" for row in block]))
+            rows += len(block)
+    return Written(rows, (work.path,), table.notes)
 
 
 def write_vectors(work: Work) -> Written:

@@ -4,7 +4,7 @@ arro3 panics when a callback raises, so the sink keeps the first exception, whic
 """
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import IO, Any, BinaryIO, cast
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings, UnitVectors, unit_vectors
-from cfbatch_gui.core.results.exports.base import Steps, Work, Written, command, export_file
+from cfbatch_gui.core.results.exports.base import RowsOfTable, Steps, Work, Written, command, export_file
 from cfbatch_gui.core.results.exports.rows import ScoreRows, VectorRows
 from cfbatch_gui.core.results.text_map import Layout, cached_map, make_map
 
@@ -63,10 +63,14 @@ def write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
 
 
 def write_rankings(work: Work) -> Written:
+    return write_rows(work, lambda work: ScoreRows(work, work.options.columns))
+
+
+def write_rows(work: Work, table_of: Callable[[Work], RowsOfTable]) -> Written:
     _check_installed()
     from arro3.core import Array, DataType, Field, RecordBatch, Schema
 
-    table = ScoreRows(work, work.options.columns)
+    table = table_of(work)
     kinds = {"utf8": DataType.utf8(), "int64": DataType.int64(), "float64": DataType.float64()}
     types = [kinds[kind] for kind in table.kinds]
     schema = Schema([Field(name, kind) for name, kind in zip(table.columns, types, strict=True)])
@@ -78,8 +82,7 @@ def write_rankings(work: Work) -> Written:
             yield RecordBatch(arrays, schema=schema)
 
     rows = _save(work, schema, batches())
-    notes = {"columns": list(table.columns), "dropped_by_top_k_or_threshold": table.dropped}
-    return Written(rows, (work.path,), notes)
+    return Written(rows, (work.path,), {"columns": list(table.columns), **table.notes})
 
 
 def _save(work: Work, schema: Any, batches: Iterator[Any]) -> int:

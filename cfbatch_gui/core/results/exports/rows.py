@@ -19,6 +19,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import WITH_MATCHES, Purpose
 from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.results import outcomes
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
@@ -28,13 +29,14 @@ from cfbatch_gui.core.results.exports.base import (
     SOURCE_JOB,
     Cell,
     ExportOptions,
+    Row,
     Work,
     export_file,
     indices_of,
 )
+from cfbatch_gui.core.results.matches import columns_of_b
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings
 
-Row = Sequence[Cell]
 COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
     "label", "external_reference", "request_id", "status", "error",
@@ -51,10 +53,12 @@ WHERE p.item_no IS NULL AND {schema.LEFT_OUT} AND p.problem_no > ? ORDER BY p.pr
 """  # noqa: S608 - a constant
 
 
-def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
-    """The names that `ExportOptions.columns` accepts: ours where they say something, and the user's own. Raises
-    DataError.
+def columns_of(folder: JobFolder, kind: Kind, purpose: Purpose | None = None) -> tuple[str, ...]:
+    """The names that `ExportOptions.columns` accepts: ours where they say something, and the user's own; of matches
+    those of list B. Raises DataError.
     """
+    if purpose in WITH_MATCHES:
+        return columns_of_b(folder)
     ours = _our_columns(folder, kind)
     return ours + (Rankings if kind is Kind.RANK else Embeddings)(folder, reserved=ours).columns()
 
@@ -102,8 +106,8 @@ class _Rows:
 class ScoreRows(_Rows):
     """The rows of one export of a ranking, with these columns or all.
 
-    `kinds` are "utf8", "int64" or "float64", `own_names` map to the file's names, `dropped` counts what top k and
-    threshold drop. Raises UsageError for columns that do not exist.
+    `own_names` map to the file's names, `dropped` counts what top k and threshold drop. Raises UsageError for columns
+    that do not exist.
     """
 
     def __init__(self, work: Work, columns: Sequence[str] | None = None) -> None:
@@ -120,8 +124,11 @@ class ScoreRows(_Rows):
         self.dropped = 0
         self.asked: set[int] = set()  # the numbers of the queries that have rows
 
+    @property
+    def notes(self) -> dict[str, object]:
+        return {"dropped_by_top_k_or_threshold": self.dropped}
+
     def blocks(self) -> Iterator[list[Row]]:
-        """All rows, some thousand at a time."""
         for contexts in self._rankings.blocks():
             yield self._chosen([self._row(context) for context in self._kept(contexts)])
             self._steps.wrote(len(contexts))

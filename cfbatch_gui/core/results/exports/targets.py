@@ -1,17 +1,24 @@
 """The table of export targets, in the order in which they are offered."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import WITH_MATCHES, Purpose
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
-from cfbatch_gui.core.results.exports.base import Measure, Target
+from cfbatch_gui.core.results.exports.base import Measure, RowsOfTable, Target, Work, Written
+from cfbatch_gui.core.results.exports.match_rows import MatchRows, PairRows, RedirectRows
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED, has_columns=True)
+_matches = partial(_embedded, is_of_matches=True, has_limits=True)
+_pairs = partial(_matches, has_columns=False, contents=message("row_each_match"))
 _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
+_OWN_SHEET = message("own_sheet_has")
+_PARQUET, _JSON = (partial(write, table_of=MatchRows) for write in (parquet.write_rows, json_lines.write_rows))
 _JUDGED = message("row_each_label")
 _EXCEL = message("your_own_columns")
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of formulas again.
@@ -26,6 +33,11 @@ _failed = partial(
     is_for_people=True,
     measure=Measure.FAILED_ROWS,
 )
+
+
+def _csv(table_of: Callable[[Work], RowsOfTable], *, for_excel: bool = False) -> Callable[[Work], Written]:
+    return lambda work: csv_tables.write_rows(work, table_of(work), for_excel=for_excel)
+
 
 TARGETS: tuple[Target, ...] = (
     _scores("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_rankings, is_for_people=True),
@@ -73,6 +85,24 @@ TARGETS: tuple[Target, ...] = (
         contents=message("all_beir_has"),
     ),
     _failed(Kind.RANK),
+    _matches(
+        "matches",
+        message("own_sheet_excel"),
+        message("own_sheet_and_rest"),
+        (".xlsx",),
+        excel.write_matches,
+        is_for_people=True,
+    ),
+    _matches("matches-csv", message("own_sheet_csv"), _OWN_SHEET, (".csv",), _csv(MatchRows)),
+    _matches(
+        *("matches-csv-excel", message("own_sheet_csv_excel"), message("csv_opens"), (".csv",)),
+        _csv(partial(MatchRows, for_people=True), for_excel=True),
+        **{"has_separator": True, "is_for_people": True},
+    ),
+    _matches("matches-parquet", message("own_sheet_parquet"), _OWN_SHEET, (".parquet",), _PARQUET),
+    _matches("matches-jsonl", message("own_sheet_json"), _OWN_SHEET, (".jsonl", ".ndjson"), _JSON),
+    _pairs("redirects", message("redirects"), message("redirects_are"), (".redirects.csv",), _csv(RedirectRows)),
+    _pairs("pairs", message("match_pairs"), message("match_pairs_are"), (".pairs.csv",), _csv(PairRows)),
     _embedded("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_vectors, is_for_people=True),
     _decimal("csv", message("csv_word"), message("csv_of_vectors"), (".csv",), csv_tables.write_vectors),
     _binary("parquet", message("parquet"), message("parquet_of_vectors"), (".parquet",), parquet.write_vectors),
@@ -113,21 +143,30 @@ TARGETS: tuple[Target, ...] = (
 _WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 
-def targets_for(kind: Kind) -> tuple[Target, ...]:
-    """All targets for jobs of this kind, in the order of the table: the commonest first."""
-    return tuple(target for target in TARGETS if target.kind is kind)
+def targets_for(kind: Kind, purpose: Purpose | None = None) -> tuple[Target, ...]:
+    """All targets for jobs of this kind, in the order of the table: the commonest first. Those of matches are only for
+    jobs whose purpose they are, where they take the place of a workbook of texts.
+    """
+    has_matches = purpose in WITH_MATCHES
+    forms = (each for each in TARGETS if each.kind is kind and (has_matches or not each.is_of_matches))
+    return tuple(each for each in forms if each.is_of_matches or not (has_matches and each.is_workbook))
 
 
-def target_for(path: Path, kind: Kind, name: str = "") -> Target:
-    """The target called `name`, or the first one for the file's suffix. Raises UsageError, which lists the choices."""
-    known, suffix = targets_for(kind), path.suffix.lower()
-    for target in known:
-        if target.name == name.lower() if name else suffix in target.suffixes:
-            return target
+def target_for(path: Path, kind: Kind, name: str = "", purpose: Purpose | None = None) -> Target:
+    """The target called `name`, whatever the purpose, or the first one for the file's suffix. Raises UsageError, which
+    lists the choices.
+    """
+    known = [each for each in TARGETS if each.kind is kind] if name else targets_for(kind, purpose)
+    fitting = [target for target in known if (target.name == name.lower() if name else target.fit_of(path))]
+    if fitting:
+        return max(fitting, key=lambda target: target.fit_of(path))
     by_suffix = (target.suffixes[0] for target in known if target.suffixes and target.suffixes[0].count(".") == 1)
     choices = ", ".join(dict.fromkeys((target.name for target in known) if name else by_suffix))
     raise UsageError(
         message(
-            "name_is_no_form_results_choose", name=name or suffix or path.name, results=_WHAT[kind], choices=choices
+            "name_is_no_form_results_choose",
+            name=name or path.suffix.lower() or path.name,
+            results=_WHAT[kind],
+            choices=choices,
         )
     )

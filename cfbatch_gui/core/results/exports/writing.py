@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.verifying import complete_results
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Steps, Target, Work
 from cfbatch_gui.core.results.exports.targets import target_for
+from cfbatch_gui.core.results.matches import Decision, Matches
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, column_mapping, count_items, origins
 from cfbatch_gui.core.system.files import flush_folder, remove_file, write_atomically
 
@@ -104,6 +105,8 @@ def export(
     options: ExportOptions | None = None,
     connection: str = "",
     say: Callable[[str], str] = str,
+    decided: Callable[[str], Decision | None] = lambda text: None,
+    matches: Matches | None = None,
     progress: Progress | None = None,
     note: Mapping[str, object] | None = None,
     clock: Callable[[], float] = time.time,
@@ -111,10 +114,11 @@ def export(
     """Write the results to `path`, whole or not at all; without a target by its suffix. What the data lacks is put back
     from the answers first.
 
-    Blocking, with constant memory use. `connection` is the title of the job's; `progress` gets (done, total) and may
-    raise; `note` is added to the manifest. Raises UsageError, ExportError, DiskFull and DataError.
+    Blocking, with constant memory use. `connection` is the title of the job's; `decided` gives what was decided about a
+    text of list A, unless the `matches` are known; `progress` gets (done, total) and may raise; `note` is added to the
+    manifest. Raises UsageError, ExportError, DiskFull and DataError.
     """
-    target = target or target_for(path, job.kind)
+    target = target or target_for(path, job.kind, purpose=job.purpose)
     options = options or ExportOptions()
     _check(job, target, options)
     complete_results(folder, job)
@@ -127,7 +131,7 @@ def export(
     def end() -> None:
         remove_manifest(path)
 
-    work = Work(folder, job, path, options, steps, end, say, connection)
+    work = Work(folder, job, path, options, steps, end, say, connection, decided, matches)
     written = target.write(work)
     # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
     is_beside = not target.is_for_people or _has_marks(written.notes)
@@ -168,5 +172,5 @@ def _check(job: Job, target: Target, options: ExportOptions) -> None:
         raise UsageError(message("top_k_must_be_1_or"))
     if options.separator not in _SEPARATORS:
         raise UsageError(message("list_separator_must_be_comma_semicolon"))
-    if job.kind is Kind.RANK and options.columns == ():
+    if (job.kind is Kind.RANK or target.is_of_matches) and options.columns == ():
         raise UsageError(message("choose_least_one_column_nothing_was"))

@@ -1,0 +1,58 @@
+"""The matches of a job, for people and for programs."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import chain
+from pathlib import Path
+
+from cfbatch_gui.cli.console import Call, elided, table
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements.book import Shelf
+from cfbatch_gui.core.judgements.decisions import Decisions
+from cfbatch_gui.core.results.exports.base import Row, Work
+from cfbatch_gui.core.results.exports.match_rows import STATES, PairRows
+from cfbatch_gui.core.results.matches import Matches, MatchState
+from cfbatch_gui.words.figures import number, score_text, told
+from cfbatch_gui.words.languages import said, tr
+
+
+@contextmanager
+def opened_decisions(call: Call) -> Iterator[Decisions]:
+    """What was decided about matches, to be read."""
+    with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
+        yield Decisions(shelf, clock=time.time)
+
+
+_FIGURES = 36  # columns of a line
+_LEAST = 16
+
+
+def lines_of_matches(matches: Matches, job: Job, folder: JobFolder, width: int) -> Iterator[str]:
+    """A line for each pair; the first of a row of A says how it stands."""
+    room = max(_LEAST, (width - _FIGURES) // 2)
+    rows = []
+    for _, _, text, rank, _, other, score, margin, state in _pairs(matches, job, folder):
+        figures = ["" if value is None else score_text(float(value)) for value in (score, margin)]
+        first = elided(str(text), room) if rank == 1 else ""
+        rows.append(
+            (first, elided(str(other), room), *figures, said(STATES[MatchState[str(state).upper()]]) if state else "")
+        )
+    yield from table(("A", "B", tr("SCORE"), tr("MARGIN"), tr("STATE")), rows, width)
+
+
+def summary_of_matches(matches: Matches) -> str:
+    values = {"threshold": matches.threshold, "unrelated": matches.baseline.unrelated}
+    figures = {name: number(value, ".2f") for name, value in values.items()}
+    return told("matches_summary", **matches.tally(), **figures)
+
+
+def facts_of_matches(matches: Matches, job: Job, folder: JobFolder) -> dict[str, object]:
+    pairs = [dict(zip(PairRows.columns, row, strict=True)) for row in _pairs(matches, job, folder)]
+    measured = {"threshold": matches.threshold, "unrelated": matches.baseline.unrelated}
+    return {**matches.tally(), **measured, "pairs": pairs}
+
+
+def _pairs(matches: Matches, job: Job, folder: JobFolder) -> Iterator[Row]:
+    return chain.from_iterable(PairRows(Work(folder, job, Path(), matches=matches)).blocks())
