@@ -172,8 +172,8 @@ class Tour:
     async def drafts(self) -> None:
         """The first page, and drafts."""
         space, draft_page = self._space, self._space.draft_page
-        space.show(space.welcome_page)
-        await self._stop("welcome")
+        space.show_start()
+        await self._stop("start")
         await space.new_jobs.begin()
         await self._stop("draft-empty")
         space.draft_page.drafts.use_example()

@@ -220,10 +220,12 @@ class Matches:
         counted = np.bincount(self.states, minlength=len(MatchState)).tolist()
         return {state: counted[state] for state in MatchState}
 
-    def tally(self) -> dict[str, int]:
-        """How many rows are matched, to check, and without a match."""
+    def tally(self) -> dict[str, float]:
+        """How many rows are matched, to check, and without a match, and by which threshold."""
         counts = self.counts()
         return {
+            "threshold": self.threshold,
+            "unrelated": self.baseline.unrelated,
             "matched": sum(counts[state] for state in MATCHED),
             "to_check": counts[MatchState.CHECK],
             "without": sum(counts[state] for state in UNMATCHED),

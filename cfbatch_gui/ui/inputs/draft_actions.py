@@ -13,11 +13,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import Action, EncodingUnknown, InputError, UserError
-from cfbatch_gui.core.inputs.input_values import Kind, Role
+from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.inputs.recipes import Recipe, as_setting, fitted, recipes_in
 from cfbatch_gui.core.inputs.recognise.delimited_text import is_clearly_delimited
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import over_budget
+from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
@@ -35,7 +36,12 @@ from cfbatch_gui.words.languages import said
 
 FIRST = 5  # how many queries or texts "Try the first 5" takes
 NOTHING_TO_PASTE = message("there_is_no_text_on_clipboard")
-EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples/product-texts.csv"}
+EXAMPLES = {
+    Purpose.RANK: ("help-centre-ranking.csv",),
+    Purpose.MATCH: ("supplier-list.csv", "own-products.csv"),
+    Purpose.CATEGORIES: ("customer-letters.csv", "letter-categories.csv"),
+}
+_TEXTS = ("product-texts.csv",)
 _SAMPLE = 64 * 1024  # characters
 _WITH_LIST = (ConnectionKind.CLOUDFLARE, ConnectionKind.GATEWAY)  # a Worker has none, and practice the program's own
 _LIST_AGE = 86_400.0  # seconds after which the list of models is asked for again
@@ -83,7 +89,9 @@ class DraftActions(Drafts):
             self.open_paths(pasted)
 
     def use_example(self) -> None:
-        self.open_paths([resource(EXAMPLES[self.shown.kind or Kind.RANK])])
+        """That of the purpose which the job has."""
+        names = EXAMPLES.get(self.job().purpose, _TEXTS)
+        self.open_paths([resource(f"examples/{name}") for name in names])
 
     @task("paste")
     async def take_text(self, job_id: str, text: str) -> None:

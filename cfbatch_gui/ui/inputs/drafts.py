@@ -33,10 +33,10 @@ from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.job_folder.folder import SavedDraft
-from cfbatch_gui.core.jobs.drafts import readings_of
+from cfbatch_gui.core.jobs.drafts import proposed_purpose, readings_of
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
@@ -161,8 +161,23 @@ def guessed(files: Files, kind: Kind | None = None) -> Mapping:
     """The mapping that is suggested; without `kind` of the likely one."""
     file, *others = files
     for second in others:
-        return suggest_mapping(file.source, Kind.RANK, file.sample, second.source, second.sample)
+        return suggest_mapping(file.source, kind, file.sample, second.source, second.sample)
     return suggest_mapping(file.source, kind, file.sample)
+
+
+def proposed(files: Files, mapping: Mapping) -> Purpose | None:
+    """What data that nobody has chosen a purpose for is for; None for that of its kind."""
+    return proposed_purpose(mapping, *(len(each.sample) for each in files)) if len(files) > 1 else None
+
+
+def in_order(files: Files) -> Files:
+    """Two files as they are likely meant: queries before their texts, a list before its categories."""
+    if len(files) > 1 and guessed(files).kind is not Kind.RANK:
+        turned = files[::-1]
+        mapping = guessed(turned)
+        if mapping.kind is Kind.RANK or proposed(turned, mapping) is Purpose.CATEGORIES:
+            return turned
+    return files
 
 
 def mapped(program: Program, files: Files, kind: Kind | None) -> tuple[Mapping, Mapping]:
@@ -271,7 +286,11 @@ class Drafts(QObject):
         """Hold a draft that is shown; the first time, the file it was made from is opened again."""
         self.current = job_id
         if job_id not in self._states:
-            self._states[job_id] = DraftState(opening=self.job().source_name)
+            job = self.job()
+            is_chosen = job.options.purpose is not None
+            self._states[job_id] = DraftState(
+                kind=job.kind if is_chosen else None, is_chosen=is_chosen, opening=job.source_name
+            )
             self.tasks.start(f"open {job_id}", self._reopen(job_id))
 
     def forget(self, job_id: str) -> None:
@@ -447,11 +466,17 @@ class Drafts(QObject):
             file = each if isinstance(each, OpenFile) else await self._opened(job_id, partial(open_file, each))
             files = (*files, file)
         before, name = self.state(job_id), self.job(job_id).name
-        kind = Kind.RANK if len(files) > 1 else before.kind if before.is_chosen else None
+        is_added = any(isinstance(each, OpenFile) for each in wanted)
+        kind = before.kind if before.is_chosen or is_added else None
+        if kind is None:
+            files = await asyncio.to_thread(in_order, files)
         mapping, suggested = await asyncio.to_thread(mapped, self.program, files, kind)
         if before.missing and before.is_read and files[0].path.name != self.job(job_id).source_name:
             await self._keep_copy(job_id)
         self._use(job_id, files, mapping)
+        if kind is None and (purpose := proposed(files, mapping)) != self.job(job_id).options.purpose:
+            use = partial(self.program.drafts.use_for, job_id, purpose=purpose)
+            self._change_job(job_id, use, examines=False)
         if mapping != suggested:
             undo = self.notices.show_undo(
                 self.tr("Read as you chose for the last file that was built like this one."),
@@ -509,7 +534,7 @@ class Drafts(QObject):
         if draft is None:
             self.change(job_id, opening="")
             return
-        state = DraftState(kind=draft.mapping.kind, mapping=draft.mapping)
+        state = replace(self.state(job_id), kind=draft.mapping.kind, mapping=draft.mapping)
         try:
             files, is_same_file = await asyncio.to_thread(opened_again, draft, job.source_sha256)
         except UserError as error:
@@ -586,4 +611,4 @@ class Drafts(QObject):
     def _suggest_again(self, job_id: str) -> None:
         """Look at the file as if it were the first with its columns."""
         if files := self.state(job_id).files:
-            self._use(job_id, files, guessed(files, Kind.RANK if len(files) > 1 else None))
+            self._use(job_id, files, guessed(files, self.state(job_id).kind if len(files) > 1 else None))

@@ -309,6 +309,7 @@ class Tabs(KeyboardRing, QTabBar):
         self.setProperty("margin", "true" if margin else "false")
         self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
         self._keys: list[str] = []  # of the tabs that are shown
+        self._first: tuple[str, ...] = ()  # the keys that stand before the others
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
@@ -329,7 +330,8 @@ class Tabs(KeyboardRing, QTabBar):
 
     def set_shown(self, key: str, shown: bool) -> None:
         if shown and key not in self._keys:
-            before = list(self._titles)[: list(self._titles).index(key)]
+            order = list(dict.fromkeys((*self._first, *self._titles)))
+            before = order[: order.index(key)]
             index = sum(each in self._keys for each in before)
             self._keys.insert(index, key)
             self.insertTab(index, self._titles[key])
@@ -340,6 +342,14 @@ class Tabs(KeyboardRing, QTabBar):
 
     def is_shown(self, key: str) -> bool:
         return key in self._keys
+
+    def put_first(self, *keys: str) -> None:
+        """These before all others, which keep the order in which they were added."""
+        order = [key for key in dict.fromkeys((*keys, *self._titles)) if key in self._keys]
+        self._first = keys
+        for index, key in enumerate(order):
+            self.moveTab(self._keys.index(key), index)
+            self._keys.insert(index, self._keys.pop(self._keys.index(key)))
 
     def set_title(self, key: str, title: str) -> None:
         self._titles[key] = title
