@@ -256,7 +256,10 @@ class Tour:
         await self._stop("judging")
 
     async def reviewing(self) -> None:
-        """Deciding doubtful matches, and the end of it."""
+        """The matches of two lists, deciding the doubtful ones, and the end of it."""
+        await self._open("Catalogue")
+        self._space.job_page.tabs.choose(tabs.MATCHES)
+        await self._stop(tabs.MATCHES)
         self._space.review(self._stage.job("Catalogue").id)
         await settled(self._stage)
         page = self._space.review_page
