@@ -336,8 +336,8 @@ class Vectorize:
         embeddings = await asyncio.to_thread(Embeddings, self._folder(job_id), job.failed_batches)
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
-        if found.dimensions not in (0, dimension):
-            about = {"index": index, "wanted": found.dimensions, "dimension": dimension}
+        if found.config.dimensions not in (0, dimension):
+            about = {"index": index, "wanted": found.config.dimensions, "dimension": dimension}
             raise UsageError(message("index_holds_vectors_wanted_numbers_those", **about))
         vector = await embed_sentence(self._client(job.connection), job, embeddings, sentence)
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))

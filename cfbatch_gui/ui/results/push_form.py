@@ -261,7 +261,7 @@ class PushForm(QWidget):
         return proposed_name(self._known.job.name if self._known else "", [each.name for each in self._indexes])
 
     def _fill_indexes(self, chosen: str) -> None:
-        forms = (dimension_words(each.dimensions, each.metric) for each in self._indexes)
+        forms = (dimension_words(each.config.dimensions, each.config.metric) for each in self._indexes)
         there = ((f"{each.name} · {form}", each.name) for each, form in zip(self._indexes, forms, strict=True))
         self.index.refill([(self.tr("A new index"), _NEW), *there])
         self.index.set_value(chosen)

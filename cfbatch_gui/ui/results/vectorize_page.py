@@ -194,10 +194,7 @@ def _hit_columns() -> tuple[Column[Hit], ...]:
     other = tr("not of this job")
     return (
         ScoreColumn(
-            tr("Score"),
-            lambda hit: hit.score,
-            width=90,
-            tip=tr("As the index computes it, by its own metric."),
+            tr("Score"), lambda hit: hit.score, width=90, tip=tr("As the index computes it, by its own metric.")
         ),
         Column(tr("ID"), lambda hit: hit.id, width=110, least=60),
         Column(
