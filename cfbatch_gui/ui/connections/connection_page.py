@@ -51,8 +51,7 @@ class ConnectionPage(QWidget):
         self._uses = QButtonGroup(self)
         self._uses.addButton(self.practice.choice)
         left, _, right, bottom = PAGE_MARGINS
-        self._column = column(self.practice, gap=MEDIUM, margins=(left, TINY, right, bottom))
-        self._column.addStretch(1)
+        self._column = column(self.practice, None, gap=MEDIUM, margins=(left, TINY, right, bottom))
         self.cloudflare = self._new_card(program.address_book.saved()[0])
         self.cards: list[SavedCard] = []  # but for the first account's
         tip = tr("An id, a token, a curl line, an export line or an address")
@@ -122,10 +121,8 @@ class ConnectionPage(QWidget):
         return card
 
     def _reveal(self, card: QWidget) -> None:
-        def scroll() -> None:
-            self._area.verticalScrollBar().setValue(card.mapTo(self._content, QPoint()).y() - SMALL)
-
-        QTimer.singleShot(0, card, scroll)
+        bar = self._area.verticalScrollBar()
+        QTimer.singleShot(0, card, lambda: bar.setValue(card.mapTo(self._content, QPoint()).y() - SMALL))
 
     # New connections and pasted text
 

@@ -114,12 +114,17 @@ _RESTING = 0.35  # seconds after the last change, before the vectors are looked 
 
 
 class PushForm(QWidget):
-    """Looks for the account's indexes, and at what a job would send there; its page says in the foot what is known."""
+    """Looks for the account's indexes, and at what a job would send there; its page says in the foot what is known.
+
+    `job_id` is "" before it begins and once it is left.
+    """
+
+    _known: JobVectors
 
     def __init__(self, page: "VectorizePage") -> None:
         super().__init__()
         self._page, self._program, self._tasks = page, page.program, page.tasks
-        self._known: JobVectors | None = None
+        self.job_id = ""
         self._indexes: tuple[VectorizeIndex, ...] = ()
         self._check: PushCheck | None = None
         self.has_failed = False  # the last question for the account's indexes
@@ -128,7 +133,7 @@ class PushForm(QWidget):
 
     def begin(self, known: JobVectors, push: Push | None) -> None:
         """For a job, as `push` was sent, or else as the version before the job was."""
-        self._known, self._indexes = known, ()
+        self.job_id, self._known, self._indexes = known.job.id, known, ()
         name_before, before = known.before
         like = push or before
         options = within(like.options, known.columns) if like is not None else PushOptions()
@@ -143,11 +148,8 @@ class PushForm(QWidget):
         self._look_again(0.0)
         self.list_indexes(like.index if like is not None else "")
 
-    def is_of(self, job: Job) -> bool:
-        return self._known is not None and self._known.job.id == job.id
-
     def stop(self) -> None:
-        self._known = None
+        self.job_id, self.has_failed = "", False
         self._tasks.cancel(CHECK)
         self._tasks.cancel(_LIST)
 
@@ -212,7 +214,7 @@ class PushForm(QWidget):
         ids, is_there = str(self.ids.value()), self.chosen_index() is not None
         is_column = ids.startswith(_COLUMN)
         chosen: list[MetadataColumn] = []
-        for name, box in zip(self._known.columns if self._known else (), self.metadata, strict=True):
+        for name, box in zip(self._known.columns, self.metadata, strict=True):
             if box.isChecked():
                 chosen.append(MetadataColumn(name, usual_key(name, [each.key for each in chosen])))
         return PushOptions(
@@ -257,7 +259,7 @@ class PushForm(QWidget):
 
     def _proposed_name(self) -> str:
         """A name that no index has yet."""
-        return proposed_name(self._known.job.name if self._known else "", [each.name for each in self._indexes])
+        return proposed_name(self._known.job.name, [each.name for each in self._indexes])
 
     def _fill_indexes(self, chosen: str) -> None:
         forms = (dimension_words(each.config.dimensions, each.config.metric) for each in self._indexes)
@@ -281,8 +283,6 @@ class PushForm(QWidget):
         known, is_new = self._known, self.chosen_index() is None
         self._new.setVisible(is_new)
         self.index_line.setVisible(is_new)
-        if known is None:
-            return
         there = tr(
             "It will be created in your account, through “{account}”: {form}. It stays there until you delete it."
         )
@@ -294,8 +294,6 @@ class PushForm(QWidget):
         self._page.show_foot()
 
     async def _list(self, wanted: str) -> None:
-        if self._known is None:
-            return
         self.has_failed = True
         found = await self._program.vectorize.calls(self._known.connection.id).list_indexes()
         self.has_failed = False
@@ -332,12 +330,11 @@ class PushForm(QWidget):
             self._boxes.addWidget(box)
             box.setVisible(True)
         follow_in_tab_order(self.namespace, *self.metadata)
-        some = tr(
+        limit = tr(
             "Vectorize keeps up to {n} bytes beside each vector. A search brings them back, and they stay in your "
             "account."
         ).format(n=figures.number(MAX_METADATA_BYTES))
-        none = tr("The file has no other columns that could be sent.")
-        self._limit.setText(some if known.columns else none)
+        self._limit.setText(limit if known.columns else tr("The file has no other columns that could be sent."))
         self.as_text.setChecked(options.numbers_as_text)
 
     def _columns_changed(self, _: object) -> None:
@@ -356,8 +353,6 @@ class PushForm(QWidget):
         """Look at what would be sent, after some seconds of rest."""
         await asyncio.sleep(resting)
         known, index = self._known, self.chosen_index()
-        if known is None:
-            return
         # The name of a new index may be half typed, and what it is called changes nothing about the vectors.
         name = index.name if index is not None else self._proposed_name()
 

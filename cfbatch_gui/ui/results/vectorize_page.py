@@ -281,7 +281,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         running = self._running.get(known.job.id)
         is_sending = running is not None and not running.is_check
         is_form = not is_sending and (push is None or self._chooses)
-        if is_form and not self.form.is_of(known.job):
+        if is_form and self.form.job_id != known.job.id:
             self.form.begin(known, push)
         elif running is not None and is_sending:
             self.state.show_running(running)
