@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QMenu, QWidget
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import ConnectionProblem
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import account_progress
+from cfbatch_gui.core.jobs.states import Purpose, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.vectorize.client import Metric
@@ -197,9 +197,7 @@ class Tour:
             if name != "encoding":
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
-        await space.new_jobs.begin()
-        draft_page.drafts.choose_kind(Kind.EMBED)
-        draft_page.drafts.use_example()
+        await space.new_jobs.begin_example(Purpose.VECTORS)
         await settled(self._stage)
         draft_page.what.set_folded(False)
         await self._stop("draft-vectors")
