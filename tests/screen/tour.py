@@ -33,6 +33,7 @@ from tests.screen.worker_stage import WorkerStage, served
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
+from tests.support.lists import numbered_lists, two_lists
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"
@@ -75,6 +76,7 @@ class Past:
             "catalogue", program.vectorize.dimension_of(vectors.id), Metric.COSINE
         )
         await program.vectorize.push(vectors.id, "cloudflare", "catalogue", PushOptions())
+        await two_lists(program, self.files, *numbered_lists(30), name="Catalogue", threshold=-1.0)
         await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
         follow = self.service.follow
         follow(faults.reset_after_body(on="submit"))
@@ -147,7 +149,7 @@ class Tour:
 
     async def go(self) -> None:
         """All of it."""
-        pages = (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.vectors)
+        pages = (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.reviewing, self.vectors)
         for part in (*pages, self.account, self.settings, self.dialogs, self.questions, self.menus, self.notices):
             await part()
 
@@ -250,6 +252,21 @@ class Tour:
         await self._stop("judging-start")
         self._space.judge_page.begin_button.click()
         await self._stop("judging")
+
+    async def reviewing(self) -> None:
+        """The matches of two lists, deciding the doubtful ones, and the end of it."""
+        await self._open("Catalogue")
+        self._space.job_page.tabs.choose(tabs.MATCHES)
+        await self._stop(tabs.MATCHES)
+        self._space.review(self._stage.job("Catalogue").id)
+        await settled(self._stage)
+        page = self._space.review_page
+        page.view.cards[1].clicked.emit()
+        await self._stop("reviewing")
+        while page.session is not None and page.session.asked is not None:
+            page.view.cards[0].clicked.emit()
+            await settled(self._stage)
+        await self._stop("reviewing-end")
 
     async def vectors(self) -> None:
         """Vectors on all their tabs."""

@@ -118,9 +118,10 @@ class JobPage(QWidget):
         self._show_header(job)
         self._show_current()
 
-    def show_quality(self) -> None:
-        if self.tabs.is_shown(QUALITY):
-            self.tabs.choose(QUALITY)
+    def show_tab(self, key: str) -> None:
+        """Where the job has it."""
+        if self.tabs.is_shown(key):
+            self.tabs.choose(key)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         view = self._views.get(self.tabs.current())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Role
@@ -94,8 +94,10 @@ class CountCard(widgets.ChoiceCard):
         self._number = Label("", "figure")
         legend = row(*([widgets.IconLabel("square", role, 10)] if role else []), Label(word, "small"), None, gap=6)
         content = column(None, self._number, legend, None, gap=2, margins=(MEDIUM, TINY, MEDIUM, TINY))
+        content.addStrut(scaled(90 if role else 74) - 2 * MEDIUM)
         super().__init__("circle", word, "", content)
-        self.setMinimumSize(scaled(90 if role else 74), scaled(69))
+        self.setMinimumHeight(scaled(69))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
 
     def keep_room(self, most: int) -> None:
         self._number.setMinimumWidth(self._number.fontMetrics().horizontalAdvance(figures.number(most)))
@@ -291,7 +293,7 @@ class ThresholdCard(widgets.Card):
         for states, card in self.counts.items():
             card.chosen.connect(partial(self.pick, states))
         field = column(Label(words, "small"), self.field, self._proposed, None, gap=6)
-        self._parts = boxed(field), self.slider, boxed(row(*self.counts.values()))
+        self._parts = boxed(field), self.slider, boxed(widgets.Flow(*self.counts.values()))
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(WIDE)
         self._grid.setVerticalSpacing(MEDIUM)

@@ -28,6 +28,7 @@ from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 
 if TYPE_CHECKING:
+    from cfbatch_gui.core.results.matches import Matches
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
@@ -188,7 +189,7 @@ class Workspace:
         from cfbatch_gui.ui.evaluation.review_page import ReviewPage
 
         page = self._added(ReviewPage(self.program, self.notices))
-        page.done.connect(self.open_if_there)
+        page.done.connect(self._reviewed)
         return page
 
     @cached_property
@@ -388,14 +389,19 @@ class Workspace:
         else:
             self.when_ready("open", show)
 
-    def review(self, job_id: str) -> None:
-        """Review the doubtful matches of a job, which stays the one that is open."""
+    def review(self, job_id: str, matches: "Matches | None" = None) -> None:
+        """Review the doubtful matches of a job, as they are shown; it stays the one that is open."""
 
         def show() -> None:
             self.window.pages.setCurrentWidget(self.review_page)
-            self.review_page.review(self.program.ledger.job(job_id))
+            self.review_page.review(self.program.ledger.job(job_id), matches)
 
         self.when_ready("open", show)
+
+    def _reviewed(self, job_id: str) -> None:
+        self.open_if_there(job_id)
+        if "job_page" in vars(self):
+            self.job_page.show_tab("matches")
 
     def judge_shown(self) -> None:
         if self.is_shown("comparison_page"):
@@ -415,7 +421,7 @@ class Workspace:
         elif left:
             self.open_job(left[0])
             if "job_page" in vars(self):
-                self.job_page.show_quality()
+                self.job_page.show_tab("quality")
 
     # Settings
 
