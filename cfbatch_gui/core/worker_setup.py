@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -262,9 +262,7 @@ class _Object(msgspec.Struct):
     key: str = ""
 
 
-_nothing: Final = msgspec.json.Decoder(msgspec.Raw)
-_facts: Final = msgspec.json.Decoder(_Facts)
-_objects: Final = msgspec.json.Decoder(list[_Object] | None)
+_OBJECTS: Any = list[_Object] | None  # a type that type checkers take for none
 
 
 class Account:
@@ -282,7 +280,7 @@ class Account:
 
     async def address(self) -> str:
         """The account's name at workers.dev. Raises ServiceRefused."""
-        name = (await self._make(Step.READ_ADDRESS, _facts)).subdomain or ""
+        name = (await self._make(Step.READ_ADDRESS, _Facts)).subdomain or ""
         if not _LABEL.fullmatch(name):
             self.tell(Step.READ_ADDRESS, State.FAILED)
             raise ServiceRefused(_NO_ADDRESS, detail=f"subdomain {name[:80]!r}", code=0)
@@ -291,7 +289,7 @@ class Account:
 
     async def is_worker_ours(self) -> bool | None:
         """Whether this program put the Worker there; None where there is none of this name."""
-        if (found := await self._read(Step.READ_WORKER, _facts)) is None:
+        if (found := await self._read(Step.READ_WORKER, _Facts)) is None:
             return None
         ours = TAG in (found.tags or ())
         note = THERE if ours else message("there_is_one_program_did_not")
@@ -299,22 +297,22 @@ class Account:
         return ours
 
     async def worker_of_workflow(self) -> str | None:
-        if (found := await self._read(Step.READ_WORKFLOW, _facts)) is None:
+        if (found := await self._read(Step.READ_WORKFLOW, _Facts)) is None:
             return None
         note = message("there_is_one_worker_name", name=found.script_name)
         self.tell(Step.READ_WORKFLOW, State.DONE, note)
         return found.script_name
 
     async def has_bucket(self) -> bool:
-        if await self._read(Step.READ_BUCKET, _nothing) is None:
+        if await self._read(Step.READ_BUCKET, msgspec.Raw) is None:
             return False
         self.tell(Step.READ_BUCKET, State.DONE, THERE)
         return True
 
-    async def _read(self, step: Step, decoder: msgspec.json.Decoder[T]) -> T | None:
+    async def _read(self, step: Step, kind: type[T]) -> T | None:
         """None for what is not there."""
         try:
-            return await self._make(step, decoder)
+            return await self._make(step, kind)
         except NotThere:
             self.tell(step, State.DONE, message("there_is_none_yet"))
             return None
@@ -329,13 +327,13 @@ class Account:
     ) -> None:
         """`hidden` are the secrets in the body."""
         whole = body if isinstance(body, UploadBody) else _encode(body)
-        await self._make(step, _nothing, whole, content_type=content_type, hidden=hidden)
+        await self._make(step, msgspec.Raw, whole, content_type=content_type, hidden=hidden)
         self.tell(step, State.DONE)
 
     async def delete(self, step: Step) -> bool:
         """False when it is not there any more."""
         try:
-            await self._make(step, _nothing)
+            await self._make(step, msgspec.Raw)
         except NotThere:
             self.tell(step, State.NOT_NEEDED, GONE)
             return False
@@ -347,19 +345,19 @@ class Account:
         query = urlencode({"per_page": _PER_PAGE, "prefix": prefix})
         found = None
         with suppress(NotThere):
-            found = await self._make(Step.LIST_ANSWERS, _objects, query=query)
+            found = await self._make(Step.LIST_ANSWERS, _OBJECTS, query=query)
         self.tell(Step.LIST_ANSWERS, State.DONE)
         return tuple(each.key for each in found or ())
 
     async def delete_key(self, key: str) -> None:
         """Delete an object, if it is there."""
         with suppress(NotThere):
-            await self._make(Step.DELETE_ANSWER, _nothing, key=key)
+            await self._make(Step.DELETE_ANSWER, msgspec.Raw, key=key)
 
     async def _make(
         self,
         step: Step,
-        decoder: msgspec.json.Decoder[T],
+        kind: type[T],
         body: bytes = b"",
         *,
         content_type: str = "application/json",
@@ -383,7 +381,7 @@ class Account:
                 limit=_LIMIT,
                 refuse=partial(refusal_of, call),
             )
-            return decode(decoder, answer.result, step.name.lower())
+            return decode(kind, answer.result, step.name.lower())
 
         def waiting(error: UserError, seconds: float) -> None:
             note = message("reason_is_tried_again_n_s", reason=error.message, n=seconds)
