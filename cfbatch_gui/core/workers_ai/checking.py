@@ -44,15 +44,7 @@ _REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
 _WRONG_ADDRESS = (7000, 7003)
 _OF_THE_MODEL = (5006, 5007, 5018, 5028, 3041, 3042, 8007)
 _JUNK = (9106, 6003, 6111)  # the Authorization header does not hold a token
-_JUNK_SENT = message("service_says_is_no_api_token")
-_NOT_KNOWN = message("service_does_not_know_token_was")
-_WITHOUT_PERMISSION = message("token_is_valid_but_may_not")
 _OTHER_ACCOUNT = message("token_is_not_account_check_account")
-_WRONG_ID = message("service_no_account_id_copy_from")
-_EXPIRED = message("token_expired_on_day_create_new")
-_DISABLED = message("token_been_switched_off_switch_on")
-_NOT_YET = message("token_is_valid_from_day_on")
-_CAN_COLLECT = message("can_switch_collect_answers_my_account")
 
 
 class TokenStatus(msgspec.Struct):
@@ -104,7 +96,8 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
         return _failed_at(TITLES, _TOKEN, error, await _why_refused(client, error))
     except ServiceRefused as error:
         if error.code in _WRONG_ADDRESS and not isinstance(error, ServiceBusy):
-            return _failed_at(TITLES, _ACCOUNT, error, _WRONG_ID.filled(service=client.connection.title))
+            wrong = message("service_no_account_id_copy_from", service=client.connection.title)
+            return _failed_at(TITLES, _ACCOUNT, error, wrong)
         return _failed_at(TITLES, _TOKEN, error)
     except UserError as error:
         return _failed_at(TITLES, _REACHED, error)
@@ -142,24 +135,24 @@ async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
             return (CheckResult(COLLECTING_TITLE, None, error.message, is_needed=False),)
     if not has_room and not is_wanted:
         return ()
-    sentence = "" if has_room and is_wanted else _CAN_COLLECT if has_room else NO_ROOM_SENTENCE
-    return (CheckResult(COLLECTING_TITLE, has_room, sentence, is_needed=False),)
+    sentence = message("can_switch_collect_answers_my_account") if has_room else NO_ROOM_SENTENCE
+    return (CheckResult(COLLECTING_TITLE, has_room, "" if has_room and is_wanted else sentence, is_needed=False),)
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
     service = client.connection.title
     if error.code in _JUNK:
-        return _JUNK_SENT.filled(service=service)
+        return message("service_says_is_no_api_token", service=service)
     status = await token_status(client)
     if status is None:
-        return _OTHER_ACCOUNT if error.status == 403 else _NOT_KNOWN.filled(service=service)
+        return _OTHER_ACCOUNT if error.status == 403 else message("service_does_not_know_token_was", service=service)
     if status.status == "expired" and status.expires_on is not None:
-        return _EXPIRED.filled(day=_day(status.expires_on))
+        return message("token_expired_on_day_create_new", day=_day(status.expires_on))
     if status.status == "disabled":
-        return _DISABLED
+        return message("token_been_switched_off_switch_on")
     if status.not_before is not None and status.not_before.timestamp() > client.now():
-        return _NOT_YET.filled(day=_day(status.not_before))
-    return _OTHER_ACCOUNT if error.status == 403 else _WITHOUT_PERMISSION
+        return message("token_is_valid_from_day_on", day=_day(status.not_before))
+    return _OTHER_ACCOUNT if error.status == 403 else message("token_is_valid_but_may_not")
 
 
 async def token_status(client: WorkersAI) -> TokenStatus | None:

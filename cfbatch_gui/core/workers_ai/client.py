@@ -54,7 +54,6 @@ _PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
 _OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
 _LIMITS = ExchangeLimits()
 
-_NO_CLEAR_ANSWER: Final = message("batch_was_sent_title_but_no")
 _NOT_REACHED: Final = {  # by the reason of an ExchangeError
     "broken": message("connection_title_broke"),
     "name": message("title_could_not_be_found_check"),
@@ -68,10 +67,6 @@ _NOT_REACHED: Final = {  # by the reason of an ExchangeError
     "mixed": message("connection_title_held_more_than_one"),
     "too_large": message("title_sent_far_more_than_answer"),
 }
-_OTHER: Final = message("something_other_than_title_answered_if")
-_FAULT: Final = message("title_or_something_on_way_fault")
-# With its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
-_DAY_USED_UP: Final = message("cloudflare_lets_no_calls_through_title")
 _SIGN_IN_FIRST: Final = 511  # HTTP's own status for a captive portal
 
 T = TypeVar("T")
@@ -309,15 +304,16 @@ class WorkersAI:
 
     def _not_the_service(self, answer: HttpAnswer) -> Unreachable:
         here, kind = self.connection, answer.headers.get("content-type", "no content type").split(";")[0][:60]
-        sentence = _OTHER
+        sentence = message("something_other_than_title_answered_if", title=here.title)
         if answer.status >= 500 and answer.status != _SIGN_IN_FIRST:
-            sentence = _FAULT
+            sentence = message("title_or_something_on_way_fault", title=here.title)
         elif answer.status == 429 and here.kind is ConnectionKind.WORKER:
-            sentence = _DAY_USED_UP
-        return Unreachable(sentence.filled(title=here.title), detail=f"HTTP {answer.status}, {kind}")
+            # With its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
+            sentence = message("cloudflare_lets_no_calls_through_title", title=here.title)
+        return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
 
     def _unknown(self, detail: str) -> OutcomeUnknown:
-        return OutcomeUnknown(_NO_CLEAR_ANSWER.filled(title=self.connection.title), detail=detail)
+        return OutcomeUnknown(message("batch_was_sent_title_but_no", title=self.connection.title), detail=detail)
 
 
 def is_passing(error: UserError) -> bool:
