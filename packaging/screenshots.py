@@ -51,7 +51,7 @@ HELP_WIDTH = 800
 HELP_JOBS = {"en": "Support articles, March", "de": "Hilfeartikel, März"}
 HELP_COLOURS = 256
 IN_REPOSITORY = (
-    *("welcome", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
+    *("start", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
     *("update-list", "vectorize", "account", "account-job"),
 )
 
@@ -117,9 +117,9 @@ async def first_start(root: Path, theme: Theme, camera: Camera, faulty: Threaded
     environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
     async with opened(root / "first", theme, environ=environ, credentials=keyring) as stage:
         person = stage.person
-        await person.until_sees("Start with the example")
-        await camera.take(stage, "welcome")
-        await person.click("Connect my account")
+        await person.until_sees("Start with an example")
+        await camera.take(stage, "start")
+        await person.click("Connect my Cloudflare account")
         await person.until_sees("Find my account ID", "Not tested yet")
         await camera.take(stage, "connection-empty")
         await person.type("Account ID", ACCOUNT)
@@ -128,7 +128,7 @@ async def first_start(root: Path, theme: Theme, camera: Camera, faulty: Threaded
         await person.until(lambda: sum("Yes" in text for text in person.seen()) >= 4)
         await camera.take(stage, "connection")
         await person.press(Qt.Key.Key_N, CTRL)
-        await person.click("Use the example")
+        await person.click("Start with an example")
         await person.until_sees("Send 1 batch")
         await stage.rename("Support articles, March")
         await camera.take(stage, "draft")
@@ -181,7 +181,7 @@ async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     """From a new job to a ranking and its export."""
     person = stage.person
     await person.press(Qt.Key.Key_N, CTRL)
-    await person.click("Use the example")
+    await person.click("Start with an example")
     await person.until_sees("Finish without sending", "Compare with…")
     await person.click("Take what earlier jobs have, and send only the rest")
     await person.until_sees("Send 1 batch")
@@ -256,8 +256,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
     """From a new job to vectors."""
     person = stage.person
     await person.click("New job")
-    await person.click("Group, map and search texts")
-    await person.click("Use the example")
+    await person.click("Start with an example: Vectors for another program")
     await person.until_sees("Send 1 batch")
     await stage.rename("Product texts")
     await camera.take(stage, "draft-vectors")

@@ -14,7 +14,7 @@ from cfbatch_gui.core.judgements.decisions import Decisions
 from cfbatch_gui.core.results.exports.base import Row, Work
 from cfbatch_gui.core.results.exports.match_rows import STATES, PairRows
 from cfbatch_gui.core.results.matches import Matches, MatchState
-from cfbatch_gui.words.figures import number, score_text, told
+from cfbatch_gui.words.figures import score_text, told
 from cfbatch_gui.words.languages import said, tr
 
 
@@ -35,23 +35,18 @@ def lines_of_matches(matches: Matches, job: Job, folder: JobFolder, width: int) 
     rows = []
     for _, _, text, rank, _, other, score, margin, state in _pairs(matches, job, folder):
         figures = ["" if value is None else score_text(float(value)) for value in (score, margin)]
-        first = elided(str(text), room) if rank == 1 else ""
-        rows.append(
-            (first, elided(str(other), room), *figures, said(STATES[MatchState[str(state).upper()]]) if state else "")
-        )
+        first, words = ("", "") if rank != 1 else (str(text), said(STATES[MatchState[str(state).upper()]]))
+        rows.append((elided(first, room), elided(str(other), room), *figures, words))
     yield from table(("A", "B", tr("SCORE"), tr("MARGIN"), tr("STATE")), rows, width)
 
 
 def summary_of_matches(matches: Matches) -> str:
-    values = {"threshold": matches.threshold, "unrelated": matches.baseline.unrelated}
-    figures = {name: number(value, ".2f") for name, value in values.items()}
-    return told("matches_summary", **matches.tally(), **figures)
+    return told("matches_summary", **matches.tally())
 
 
 def facts_of_matches(matches: Matches, job: Job, folder: JobFolder) -> dict[str, object]:
     pairs = [dict(zip(PairRows.columns, row, strict=True)) for row in _pairs(matches, job, folder)]
-    measured = {"threshold": matches.threshold, "unrelated": matches.baseline.unrelated}
-    return {**matches.tally(), **measured, "pairs": pairs}
+    return {**matches.tally(), "pairs": pairs}
 
 
 def _pairs(matches: Matches, job: Job, folder: JobFolder) -> Iterator[Row]:

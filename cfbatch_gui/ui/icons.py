@@ -1,6 +1,7 @@
 """Line icons, sharp at every pixel ratio; the theme's colour is looked up when they are painted."""
 
 from functools import lru_cache
+from string import Template
 
 from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache, QTransform
@@ -23,6 +24,18 @@ def icon(name: str, colour_role: str = "text") -> QIcon:
 def paint_icon(painter: QPainter, rect: QRect, name: str, colour_role: str) -> None:
     ratio = painter.device().devicePixelRatio() if painter.device() is not None else 1.0
     painter.drawPixmap(rect, _render(name, theme.colour(colour_role), rect.size(), ratio))
+
+
+_DRAWN = 336  # pixels that a drawing of resources/tiles is wide
+
+
+def paint_drawing(painter: QPainter, place: QRectF, name: str) -> None:
+    """Paint resources/tiles/`name`.svg as large as it fits, in the theme's colours and the direction of lines."""
+    ways = {"origin": _DRAWN, "flip": -1} if QGuiApplication.isRightToLeft() else {"origin": 0, "flip": 1}
+    drawing = Template(resource(f"tiles/{name}.svg").read_text("utf-8")).substitute(theme.tokens(), **ways)
+    renderer = QSvgRenderer(QByteArray(drawing.encode()))
+    renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
+    renderer.render(painter, place)
 
 
 @lru_cache(maxsize=256)

@@ -119,6 +119,13 @@ class JobActions:
 
         self._tasks.start(f"rename {job_id}", rename())
 
+    def use_for(self, job_id: str, purpose: Purpose) -> None:
+        async def use() -> None:
+            change = partial(self._program.drafts.use_for, job_id, purpose=purpose)
+            self._changed(await self._program.store.on_disk(change))
+
+        self._tasks.start(f"use {job_id}", use())
+
     def archive(self, *job_ids: str) -> None:
         """Archive jobs, or take them out again if all are archived; a notice can undo it."""
         jobs = [self._program.ledger.job(job_id) for job_id in job_ids]

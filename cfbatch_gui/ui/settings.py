@@ -9,31 +9,14 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.transport import Exchange, traffic
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.budget import BudgetFields
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scheme_words
-from cfbatch_gui.ui.widgets import (
-    PAGE_MARGINS,
-    Button,
-    Card,
-    CheckBox,
-    Choice,
-    ElidedLabel,
-    IconLine,
-    Item,
-    Label,
-    LinkButton,
-    PageHeader,
-    Roomy,
-    Tabs,
-    boxed,
-    column,
-    row,
-    scrolled,
-)
+from cfbatch_gui.ui.widgets import Button, Card, CheckBox, Choice, IconLine, Label, LinkButton, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import languages, tr
 from cfbatch_gui.words.states import title_words
@@ -48,7 +31,7 @@ class _Leavable(QWidget):
 
     def __init__(self, title: str) -> None:
         super().__init__()
-        self.header = PageHeader(title)
+        self.header = widgets.PageHeader(title)
         self.done_button = Button(tr("Done"), on_click=self.done.emit)
         leave = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -63,16 +46,19 @@ class SettingsPage(_Leavable):
         self._program = program
         self._language_of_window = self._program.settings.language
         self.header.add_button(self.done_button)
-        self.tabs = Tabs()
-        self._stack = QStackedWidget()
-        self._pages: dict[str, QWidget] = {}
+        self.tabs = widgets.Tabs()
+        stack = QStackedWidget()
         self.boxes: dict[str, CheckBox] = {}  # by the names of their settings
-        self._add(CONNECTIONS, self.tr("Connections"), connections)
-        self._add(WINDOW, self.tr("Window"), self._window_page())
-        self._add(SPENDING, self.tr("Spending"), self._spending_page())
-        self._add(DATA, self.tr("Data and privacy"), self._data_page())
-        self.tabs.chosen.connect(lambda key: self._stack.setCurrentWidget(self._pages[key]))
-        self.setLayout(column(self.header, self.tabs, (self._stack, 1), gap=TINY))
+        for key, title, page in (
+            (CONNECTIONS, self.tr("Connections"), connections),
+            (WINDOW, self.tr("Window"), self._window_page()),
+            (SPENDING, self.tr("Spending"), self._spending_page()),
+            (DATA, self.tr("Data and privacy"), self._data_page()),
+        ):
+            self.tabs.add(key, title)
+            stack.addWidget(page)
+        self.tabs.currentChanged.connect(stack.setCurrentIndex)
+        self.setLayout(column(self.header, self.tabs, (stack, 1), gap=TINY))
 
     def shows_connections(self) -> bool:
         return self.tabs.current() == CONNECTIONS
@@ -86,11 +72,6 @@ class SettingsPage(_Leavable):
         for name, box in self.boxes.items():
             box.setChecked(getattr(settings, name))
         self.forget_folders.setEnabled(bool(settings.folders or settings.last_folder))
-
-    def _add(self, key: str, title: str, page: QWidget) -> None:
-        self.tabs.add(key, title)
-        self._pages[key] = page
-        self._stack.addWidget(page)
 
     def _tick(self, setting: str, text: str, about: str = "") -> QWidget:
         box = self.boxes[setting] = CheckBox(text)
@@ -106,31 +87,21 @@ class SettingsPage(_Leavable):
         self.again_button = Button(self.tr("Open it again now"), "refresh-cw")
         self._changes = boxed(row((changes, 1), self.again_button, gap=WIDE))
         self._changes.hide()
+        notices = self.tr("Tell me on the desktop when a job is finished or needs me")
+        waits = self.tr("Practice jobs take some seconds, as real ones take minutes")
+        about_waiting = self.tr("Otherwise they are done at once. A change holds from the next start.")
+        about_developers = self.tr(
+            "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the pages and"
+            " the entries of menus that belong to them."
+        )
         return _page(
             Card(row(Label(tr("Appearance"), "part"), None, self.scheme, gap=WIDE)),
             Card(row(Label(tr("Language"), "part"), None, self.language, gap=WIDE), self._changes),
-            _card(
-                self.tr("Notices"),
-                self._tick("system_notices", self.tr("Tell me on the desktop when a job is finished or needs me")),
-            ),
-            _card(
-                self.tr("Practice service"),
-                self._tick(
-                    "practice_waits",
-                    self.tr("Practice jobs take some seconds, as real ones take minutes"),
-                    self.tr("Otherwise they are done at once. A change holds from the next start."),
-                ),
-            ),
+            _card(self.tr("Notices"), self._tick("system_notices", notices)),
+            _card(self.tr("Practice service"), self._tick("practice_waits", waits, about_waiting)),
             _card(
                 self.tr("For developers"),
-                self._tick(
-                    "for_developers",
-                    self.tr("Show what developers need"),
-                    self.tr(
-                        "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the"
-                        " pages and the entries of menus that belong to them."
-                    ),
-                ),
+                self._tick("for_developers", self.tr("Show what developers need"), about_developers),
             ),
         )
 
@@ -157,12 +128,17 @@ class SettingsPage(_Leavable):
             "Texts go to the connection of their job when you send it, and nowhere else. The program counts nothing and"
             " looks for no updates."
         )
+        forget = self.tr("Remove the texts of a finished job once all of it was exported")
+        stays = self.tr(
+            "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row. The job cannot"
+            " be sent again after that."
+        )
         self.back_up_link = LinkButton(self.tr("Back up all jobs…"), "archive")
         self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
         return _page(
             _card(
                 self.tr("Where jobs are kept"),
-                row((ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
+                row((widgets.ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
                 Label(begins, "small", wrap=True),
                 row(self.forget_folders, None),
                 row(self.back_up_link, None),
@@ -170,14 +146,7 @@ class SettingsPage(_Leavable):
             _card(
                 self.tr("Privacy"),
                 Label(goes, "quiet", wrap=True),
-                self._tick(
-                    "forget_after_export",
-                    self.tr("Remove the texts of a finished job once all of it was exported"),
-                    self.tr(
-                        "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row."
-                        " The job cannot be sent again after that."
-                    ),
-                ),
+                self._tick("forget_after_export", forget, stays),
                 row(self.traffic_link, None),
             ),
         )
@@ -187,12 +156,12 @@ class SettingsPage(_Leavable):
         self.forget_folders.setEnabled(False)
 
 
-def _card(title: str, *items: Item) -> Card:
+def _card(title: str, *items: widgets.Item) -> Card:
     return Card(Label(title, "part"), *items)
 
 
 def _page(*cards: QWidget) -> QWidget:
-    return boxed(column(scrolled(boxed(column(*cards, None, gap=MEDIUM, margins=PAGE_MARGINS)))))
+    return boxed(column(widgets.scrolled(boxed(column(*cards, None, gap=MEDIUM, margins=widgets.PAGE_MARGINS)))))
 
 
 class TrafficPage(_Leavable):
@@ -203,15 +172,14 @@ class TrafficPage(_Leavable):
         super().__init__(title)
         self._program = program
         self.tasks = Tasks(self, on_error=notices.show_error)
-        self.refresh_button = Button(self.tr("Refresh"), "refresh-cw", self.refresh)
-        for button in (self.refresh_button, self.done_button):
-            self.header.add_button(button)
+        self.refresh_button = self.header.add_button(Button(self.tr("Refresh"), "refresh-cw", self.refresh))
+        self.header.add_button(self.done_button)
         self.rows: Rows[Exchange] = Rows(
             self._columns(), key=lambda each: (each.host, each.connection, each.what), parent=self
         )
         self.table = TableView("traffic", title, self.rows, inset=True)
         self._card = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
-        self.empty = IconLine("", "circle-check", "body", icon_role="done")
+        self.empty = IconLine(self.tr("Nothing has left this computer."), "circle-check", "body", icon_role="done")
         self.note = IconLine(
             self.tr(
                 "Sizes are those of what was sent and answered, without headers. Nothing else leaves: no usage figures,"
@@ -220,7 +188,7 @@ class TrafficPage(_Leavable):
         )
         content = column(self.empty, (self._card, 1), self.note, gap=MEDIUM, margins=(WIDE, SMALL, WIDE, LARGE))
         content.insertStretch(2, 0)
-        self.setLayout(column(self.header, Roomy(boxed(content)), gap=SMALL))
+        self.setLayout(column(self.header, widgets.Roomy(boxed(content)), gap=SMALL))
         self._show(())
 
     def refresh(self) -> None:
@@ -237,7 +205,6 @@ class TrafficPage(_Leavable):
     def _show(self, found: tuple[Exchange, ...]) -> None:
         self.rows.set_rows(found)
         self._card.setVisible(bool(found))
-        self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
         self.empty.setVisible(not found)
         if found:
             hosts = figures.plural(len({each.host for each in found}), "{n} host", "{n} hosts")

@@ -88,10 +88,6 @@ def kept_phase(job: Job) -> DraftPhase:
     return DraftPhase.READY if job.texts else DraftPhase.EMPTY
 
 
-def kind_icon(kind: Kind) -> str:
-    return "list-ordered" if kind is Kind.RANK else "waypoints"
-
-
 def kind_words(kind: Kind) -> str:
     return tr("Ranking") if kind is Kind.RANK else tr("Vectors")
 

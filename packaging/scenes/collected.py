@@ -81,7 +81,7 @@ async def job(stage: Stage, take: Take, worker: WorkerStage, root: Path, clock: 
     person, program = stage.person, stage.program
     clock.offset = -41 * MINUTE
     await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    await person.click("Group, map and search texts")
+    await person.click("Vectors for another program")
     await stage.open_file(material.abstracts(root / "abstracts.csv", 23_400))
     await person.until_sees("Send 12 batches")
     await stage.rename(NAME)

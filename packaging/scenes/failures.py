@@ -81,7 +81,7 @@ async def _page(root: Path, theme: Theme, url: str) -> AsyncIterator[Stage]:
     """A first start, with the connection page in front."""
     environ: Mapping[str, str] = {"CLOUDFLARE_API_BASE_URL": url} if url else {}
     async with opened(root, theme, environ=environ, credentials=Credentials(MemoryKeyring(), {})) as stage:
-        await stage.person.click("Connect my account")
+        await stage.person.click("Connect my Cloudflare account")
         await stage.person.until_sees("Find my account ID", "Not tested yet")
         yield stage
         card = stage.workspace.connection_page.cloudflare

@@ -47,7 +47,7 @@ async def new_version(stage: Stage, take: Take, june: Path) -> None:
     """June's file, by mouse."""
     person = stage.person
     await person.click("New job")
-    await person.click("Group, map and search texts")
+    await person.click("Vectors for another program")
     await stage.open_file(june)
     await stage.rename(JUNE)
     await person.until_sees(f"A newer version of “{MAY}”", "188 to send")

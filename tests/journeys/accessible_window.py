@@ -134,11 +134,11 @@ def _plain(node: Node) -> dict[str, Any]:
 async def first_start(stage: Stage, heard: Heard) -> None:
     """An empty data folder, the page of a connection that is not there yet, and a job from beginning to end."""
     person = stage.person
-    await person.click("Connect my account")
+    await person.click("Connect my Cloudflare account")
     await person.until_sees("Not tested yet")
     await heard.page(stage, "connection-first")
     await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    await person.click("Use the example")
+    await person.click("Start with an example")
     await person.click("Send 1 batch")
     await heard.wait_for_announcement("Finished")
     await person.click("Overview")

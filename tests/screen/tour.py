@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QMenu, QWidget
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import ConnectionProblem
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import account_progress
+from cfbatch_gui.core.jobs.states import Purpose, account_progress
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.vectorize.client import Metric
@@ -25,6 +25,7 @@ from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, MEASURES, QUERIES,
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.jobs import job_page as tabs
 from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
+from cfbatch_gui.ui.settings import CONNECTIONS, DATA, SPENDING, WINDOW
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
 from tests.screen.past import draft, run
@@ -33,6 +34,7 @@ from tests.screen.worker_stage import WorkerStage, served
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
+from tests.support.lists import numbered_lists, two_lists
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"
@@ -75,6 +77,7 @@ class Past:
             "catalogue", program.vectorize.dimension_of(vectors.id), Metric.COSINE
         )
         await program.vectorize.push(vectors.id, "cloudflare", "catalogue", PushOptions())
+        await two_lists(program, self.files, *numbered_lists(30), name="Catalogue", threshold=-1.0)
         await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
         follow = self.service.follow
         follow(faults.reset_after_body(on="submit"))
@@ -147,7 +150,7 @@ class Tour:
 
     async def go(self) -> None:
         """All of it."""
-        pages = (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.vectors)
+        pages = (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.reviewing, self.vectors)
         for part in (*pages, self.account, self.settings, self.dialogs, self.questions, self.menus, self.notices):
             await part()
 
@@ -170,8 +173,8 @@ class Tour:
     async def drafts(self) -> None:
         """The first page, and drafts."""
         space, draft_page = self._space, self._space.draft_page
-        space.show(space.welcome_page)
-        await self._stop("welcome")
+        space.show_start()
+        await self._stop("start")
         await space.new_jobs.begin()
         await self._stop("draft-empty")
         space.draft_page.drafts.use_example()
@@ -197,9 +200,7 @@ class Tour:
             if name != "encoding":
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
-        await space.new_jobs.begin()
-        draft_page.drafts.choose_kind(Kind.EMBED)
-        draft_page.drafts.use_example()
+        await space.new_jobs.begin_example(Purpose.VECTORS)
         await settled(self._stage)
         draft_page.what.set_folded(False)
         await self._stop("draft-vectors")
@@ -252,6 +253,21 @@ class Tour:
         await self._stop("judging-start")
         self._space.judge_page.begin_button.click()
         await self._stop("judging")
+
+    async def reviewing(self) -> None:
+        """The matches of two lists, deciding the doubtful ones, and the end of it."""
+        await self._open("Catalogue")
+        self._space.job_page.tabs.choose(tabs.MATCHES)
+        await self._stop(tabs.MATCHES)
+        self._space.review(self._stage.job("Catalogue").id)
+        await settled(self._stage)
+        page = self._space.review_page
+        page.view.cards[1].clicked.emit()
+        await self._stop("reviewing")
+        while page.session is not None and page.session.asked is not None:
+            page.view.cards[0].clicked.emit()
+            await settled(self._stage)
+        await self._stop("reviewing-end")
 
     async def vectors(self) -> None:
         """Vectors on all their tabs."""
@@ -330,7 +346,7 @@ class Tour:
         """Settings on all tabs, with a card of each kind of connection."""
         space, page = self._space, self._space.settings_page
         space.show(page)
-        for key in page._pages:
+        for key in (CONNECTIONS, WINDOW, SPENDING, DATA):
             page.tabs.choose(key)
             await self._stop(f"settings-{key}")
         space.show_connections()
@@ -358,7 +374,7 @@ class Tour:
         card = page._add("worker")
         page.show_guide(card)
         await self._dialog("worker-guide")
-        page._set_up(card)
+        page.set_up(card)
         await self._dialog("worker-setup")
         card.lines["url"].field.setText("https://cf-batch-door.anna.workers.dev")
         card.show_record(card.typed())

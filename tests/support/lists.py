@@ -14,17 +14,17 @@ from tests.core.inputs.files import suggested
 
 
 async def two_lists(
-    program: Program, folder: Path, a: str, b: str, *, texts: Sequence[int] = (), **options: Any
+    program: Program, folder: Path, a: str, b: str, *, name: str = "lists", texts: Sequence[int] = (), **options: Any
 ) -> Job:
     """`texts` are further columns of list A that are its text, `options` those of its matching."""
-    for name, content in (("a.csv", a), ("b.csv", b)):
-        (folder / name).write_text(content, "utf-8", newline="")
+    for file, content in (("a.csv", a), ("b.csv", b)):
+        (folder / file).write_text(content, "utf-8", newline="")
     source, second = open_source(folder / "a.csv"), open_source(folder / "b.csv")
     mapping = suggested(source, None, second)
     assert mapping.layout is Layout.LISTS
     for column in texts:
         mapping = with_role(mapping, column, Role.TEXT)
-    job = program.drafts.create(Kind.EMBED, "lists", program.settings.model, "practice")
+    job = program.drafts.create(Kind.EMBED, name, program.settings.model, "practice")
     wanted = replace(job.options, purpose=Purpose.MATCH, matching=MatchOptions(**options))
     program.drafts.change(job.id, options=wanted)
     program.drafts.load(job.id, source, mapping, second)

@@ -43,7 +43,7 @@ TEXTS = """id,text,category
 def job_actions(program: Program, notices: Notices, window: QWidget) -> JobActions:
     """What pages can have done with jobs, outside the main window: what would open another page is not done."""
     own = {"program": program, "tasks": Tasks(window, notices.show_error), "notices": notices, "window": window}
-    elsewhere = dict.fromkeys(("open_job", "show_changed", "compare", "judge", "export"), print)
+    elsewhere = dict.fromkeys(("open_job", "show_changed", "compare", "judge", "review", "export"), print)
     desk: Any = SimpleNamespace(**own, **elsewhere, show_jobs=list)
     return JobActions(desk)
 

@@ -166,6 +166,7 @@ def state(stage: Stage) -> str:
 async def test_a_draft_that_is_read_changed_and_sent(stage: Stage) -> None:
     person = stage.person
     await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    await person.click("Rank answers")
     await person.until_sees("Your data")
     assert state(stage) == "Draft"
     draft = stage.workspace.draft_page

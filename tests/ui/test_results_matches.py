@@ -1,7 +1,6 @@
 """Matches in a real window: counts that add up and filter, a threshold by keyboard, decisions by key, related rows."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +8,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.inputs.layouts import with_role
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.jobs.states import Job, MatchOptions, Purpose
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.results.matches import UNMATCHED, Decision, MatchState
 from cfbatch_gui.ui.jobs.job_page import MATCHES
 from cfbatch_gui.ui.results.matches_view import MatchesView, differing_marks
 from cfbatch_gui.ui.tasks import close_all
-from tests.core.inputs.files import suggested
+from tests.support.lists import two_lists
 from tests.ui.connections import drag, pick, until
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -35,19 +32,8 @@ async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
         await close_all(driver.page)
 
 
-async def matched(driver: JobPageDriver, folder: Path, *, related: bool = False) -> Job:
-    (folder / "a.csv").write_text(A)
-    (folder / "b.csv").write_text(B)
-    program, source = driver.program, open_source(folder / "a.csv")
-    second = None if related else open_source(folder / "b.csv")
-    mapping = suggested(source, Kind.EMBED if related else None, second)
-    mapping = mapping if related else with_role(mapping, 2, Role.TEXT)
-    job = program.drafts.create(Kind.EMBED, "lists", program.settings.model, "practice")
-    options = replace(job.options, purpose=Purpose.MATCH, matching=MatchOptions())
-    program.drafts.change(job.id, options=options)
-    program.drafts.load(job.id, *((source, mapping) if second is None else (source, mapping, second)))
-    await program.actions.send(job.id)
-    return await program.runner.wait(job.id)
+async def matched(driver: JobPageDriver, folder: Path) -> Job:
+    return await two_lists(driver.program, folder, A, B, texts=[2])
 
 
 async def opened(driver: JobPageDriver, job: Job) -> MatchesView:
@@ -147,12 +133,16 @@ async def test_a_row_is_decided_by_key_which_is_undone_and_stays(driver: JobPage
     view.panel.back_link.click()
     await at_rest(view)
     assert decisions.find(a.text) is None
+    decisions.decide(a.text, Decision(view._now.rows_b([second])[0].text, accepted=True))
+    await driver.show(job)
+    await until(lambda: view._now.chosen[to_check] == second)  # decided elsewhere, as on the page of the review
 
 
 async def test_related_rows_have_no_decisions_and_removed_texts_are_not_the_same(
     driver: JobPageDriver, tmp_path: Path
 ) -> None:
-    view = await opened(driver, await matched(driver, tmp_path, related=True))
+    job = await driver.finished(A, Kind.EMBED)
+    view = await opened(driver, driver.program.drafts.use_for(job.id, purpose=Purpose.MATCH))
     assert view._now.is_related and view.panel.accept_button.isHidden() and driver.page.review_button.isHidden()
     total, matches, to_check, without = counts(view)
     assert (to_check, matches + without) == (0, total) and total == view.rows.rowCount()

@@ -91,7 +91,7 @@ async def account(tmp_path: Path) -> AsyncIterator[tuple[Desk, ThreadedService]]
         opening = {"environ": environ, "credentials": Credentials(MemoryKeyring(), {})}
         async with shown_page(tmp_path, make, prepare=prepare, **opening) as (program, page):
             desk = Desk(tmp_path, program, page.notices, page)
-            page.rows_wanted.connect(lambda items, name: desk.wanted.append((items, name)))
+            page.rows_wanted.connect(lambda _, items, name: desk.wanted.append((items, name)))
             yield desk, service
             await page.pushing.close()
 

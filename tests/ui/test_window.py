@@ -79,7 +79,7 @@ async def test_the_menu_job_has_what_the_open_page_offers(stage: Stage) -> None:
     stage.program.change_settings(for_developers=True)
     job_menu.aboutToShow.emit()
     assert list(entries(job_menu)) == ["No job is open", "In your account…"]
-    await stage.person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    await stage.person.click("Rank answers")
     await stage.person.until_sees("Your data")
     job_menu.aboutToShow.emit()
     words = entries(job_menu)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState, Purpose
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, FolderUse, Settings
@@ -35,7 +35,7 @@ async def finished(stage: Stage, name: str = EXAMPLE) -> None:
 async def test_a_job_at_work_is_deleted_only_after_a_word_and_comes_back_whole(tmp_path: Path, theme: Theme) -> None:
     async with opened(tmp_path / "data", theme, practice_times=(0.3, 0.3)) as stage:
         person = stage.person
-        await person.click("Start with the example")
+        await person.click("Start with an example")
         await person.click("Send 1 batch")
         await person.until(lambda: stage.state(EXAMPLE) is JobState.WORKING)
         await person.click("More")
@@ -48,7 +48,7 @@ async def test_a_job_at_work_is_deleted_only_after_a_word_and_comes_back_whole(t
 async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme) -> None:
     async with opened(tmp_path / "data", theme, practice_times=(60.0, 60.0)) as stage:
         person = stage.person
-        await person.click("Start with the example")
+        await person.click("Start with an example")
         await person.click("Send 1 batch")
         await person.until(lambda: stage.state(EXAMPLE) is JobState.WORKING)
         stage.workspace.window.close()
@@ -64,10 +64,11 @@ async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme)
 
 
 async def test_one_empty_draft_is_enough(stage: Stage) -> None:
-    for _ in range(2):
+    for title in ("Rank answers", "Search my texts"):
         await stage.person.press(Qt.Key.Key_N, CTRL)
+        await stage.person.click(title)
         await stage.person.until_sees("Your data")
-    assert len(stage.program.ledger.jobs()) == 1
+    assert [job.purpose for job in jobs(stage)] == [Purpose.SEARCH]
 
 
 async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path: Path) -> None:
@@ -161,7 +162,6 @@ async def paste(stage: Stage, text: str) -> None:
 
 
 async def test_cells_begin_a_job_on_the_first_page(stage: Stage) -> None:
-    assert stage.person.sees("paste texts")
     await paste(stage, CELLS)
     await stage.person.until_sees("pasted.tsv", "Send 1 batch")
     assert [job.source_name for job in stage.program.ledger.jobs()] == ["pasted.tsv"]
@@ -274,6 +274,7 @@ async def test_escape_and_done_leave_the_page(stage: Stage) -> None:
 
 async def begin(stage: Stage) -> None:
     await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
+    await stage.person.click("Rank answers")
     await stage.person.until_sees("Your data")
 
 

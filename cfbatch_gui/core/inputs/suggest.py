@@ -29,6 +29,7 @@ _DOCUMENTS = (Role.KEEP, Role.KEEP, Role.ID, Role.TEXT, Role.KEEP, Role.LABEL)
 _WHOLE_ROWS = (ProblemKind.FORMULA_WITHOUT_VALUE, ProblemKind.HIDDEN_ROW)
 _SAMPLE = 200
 _CODE = re.compile(r"\s*[A-Za-z]{1,6}[-_#/ ]?\d{2,}(?:[-_/.]\d+)*\s*")
+_MEASURE = re.compile(r"\s*\d+(?:[.,]\d+)?\s?[^\W\d_]{1,3}\s*")  # 28 cm, 1.7 l
 _LENGTH_OF_PROSE = 40  # characters
 _WORDS_OF_PROSE = 5
 
@@ -64,6 +65,7 @@ class _Column:
         figures_or_codes = [bool(_CODE.fullmatch(cell)) or vocabulary.is_number_or_date(cell) for cell in filled]
         self.is_figures = bool(filled) and all(figures_or_codes)  # numbers, dates or codes only
         self.are_codes = self.is_several and different == count and all(map(_CODE.fullmatch, filled))  # as T-1000
+        self.are_measures = bool(filled) and all(map(_MEASURE.fullmatch, filled))
         self.is_filled = len(filled) * 2 >= max(1, len(cells))
         self.holds_lists = sum(map(is_list, filled)) * 2 > count  # most cells have several contexts
         self.is_written = sum(map(_is_written, filled)) * 2 > count  # sentences rather than names, addresses or data
@@ -90,7 +92,7 @@ def suggest_mapping(
     columns = _columns(source, sample)
     if second is not None and (kind is Kind.EMBED or (kind is None and _query_named_so(columns) is None)):
         lists = (columns, _columns(second, second_sample))
-        of_first, of_second = (without_labels(_roles(each, {_best_text(each): Role.TEXT})) for each in lists)
+        of_first, of_second = (without_labels(_roles(each, _list_texts(each))) for each in lists)
         return Mapping(Kind.EMBED, Layout.LISTS, of_first, of_second)
     if second is not None:
         second_columns = _columns(second, second_sample)
@@ -171,6 +173,12 @@ def _best_text(columns: list[_Column]) -> int:
         return column.is_prose and not is_role, name, column.distinct > 0.5, column.length
 
     return max(columns, key=fitness).index if columns else -1
+
+
+def _list_texts(columns: list[_Column]) -> dict[int, Role]:
+    """What the rows of a list are known by: two sizes of one thing are two rows."""
+    measures = [column.index for column in columns if column.are_measures]
+    return dict.fromkeys([_best_text(columns), *measures], Role.TEXT)
 
 
 def _ranking(columns: list[_Column]) -> Mapping:

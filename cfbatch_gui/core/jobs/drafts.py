@@ -18,14 +18,14 @@ import msgspec
 
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError
 from cfbatch_gui.core.inputs.encodings import shown_name
-from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Source
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import DRAFT, JOB, JobFolder, SavedDraft, check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import Plan, forget_plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
 from cfbatch_gui.core.jobs.reuse import NOTHING, EarlierResults
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.jobs.store.data_folder import write_manifest
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.messages import message
@@ -218,6 +218,18 @@ class Drafts:
 
     def _draft(self, job_id: str) -> Job:
         return _unsent(self._ledger.job(job_id))
+
+
+_MOST_CATEGORIES = 30
+_TIMES = 5  # as many rows at least has a list that is sorted into categories
+
+
+def proposed_purpose(mapping: Mapping, rows: int, second_rows: int) -> Purpose | None:
+    """What two files with so many rows are likely for; None for that of the kind."""
+    if mapping.layout is not Layout.LISTS:
+        return None
+    is_short = second_rows <= _MOST_CATEGORIES and rows >= _TIMES * second_rows
+    return Purpose.CATEGORIES if is_short else Purpose.MATCH
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:

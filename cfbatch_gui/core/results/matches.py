@@ -52,6 +52,11 @@ _COLUMN = f"""
 SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)
 LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row WHERE t.file = ? ORDER BY i.item_no
 """  # noqa: S608 - constants
+_COUNTS = """
+SELECT (SELECT count(*) FROM source_rows WHERE file = 1), (SELECT count(*) FROM source_rows WHERE file = 2),
+    (SELECT count(*) FROM texts WHERE file = 1), (SELECT count(*) FROM texts WHERE file = 2),
+    (SELECT count(*) FROM texts WHERE file = 1 AND folded(text) IN (SELECT folded(text) FROM texts WHERE file = 2))
+"""
 
 Numbers = NDArray[np.int64]
 
@@ -68,6 +73,25 @@ class Decision(msgspec.Struct, frozen=True):
 def folded(text: str) -> str:
     """What makes two texts the same: all but case and white space around it."""
     return text.strip().casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class ListCounts:
+    """Of list A and of list B the rows in the file, and the texts in them; and how many texts of A are also in B."""
+
+    rows: tuple[int, int]
+    texts: tuple[int, int]
+    same: int
+
+
+def count_lists(folder: JobFolder) -> ListCounts:
+    """What the lists of a filled draft hold; those of B are 0 where there is one list only. Blocking, as it reads all
+    texts.
+    """
+    with folder.open(read_only=True) as database:
+        database.create_function("folded", 1, folded, deterministic=True)
+        a, b, texts_a, texts_b, same = database.execute(_COUNTS).fetchone()
+    return ListCounts((a, b), (texts_a, texts_b), same)
 
 
 class MatchState(IntEnum):
@@ -168,6 +192,13 @@ class Matches:
         kept = {each: given for each, given in self.decided.items() if each not in same}
         return replace(self, decided=kept | {each: given for each, given in same.items() if given is not None})
 
+    def with_decisions(self, decided: Callable[[str], Decision | None]) -> "Matches":
+        """With what is decided by now. Blocking. Not for each row of B once, which decisions change altogether."""
+        with self.folder.open(read_only=True) as database:
+            a, b = ([text for _, text in database.execute(_ITEMS, (file,))] for file in (1, 2))
+        found = _decided(a, b, self.candidates.rows[:, 0], decided) if self.can_be_decided else {}
+        return replace(self, decided=found)
+
     @cached_property
     def margins(self) -> NDArray[np.float64]:
         """(n,) how far the proposed row is before the best other candidate, below 0 where another one is better."""
@@ -213,10 +244,12 @@ class Matches:
         counted = np.bincount(self.states, minlength=len(MatchState)).tolist()
         return {state: counted[state] for state in MatchState}
 
-    def tally(self) -> dict[str, int]:
-        """How many rows are matched, to check, and without a match."""
+    def tally(self) -> dict[str, float]:
+        """How many rows are matched, to check, and without a match, and by which threshold."""
         counts = self.counts()
         return {
+            "threshold": self.threshold,
+            "unrelated": self.baseline.unrelated,
             "matched": sum(counts[state] for state in MATCHED),
             "to_check": counts[MatchState.CHECK],
             "without": sum(counts[state] for state in UNMATCHED),

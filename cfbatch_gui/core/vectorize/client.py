@@ -120,9 +120,6 @@ _UPLOAD_SECONDS: Final = 900.0
 _CALL_SECONDS: Final = 60.0
 _ANSWER_BYTES: Final = 64 << 20
 
-# Vectors that are read back to compare them. Set here: 10 calls of the account's 1,200 in five minutes.
-SAMPLE: Final = 200
-
 # The form of an index's name; what is no such name would change the rest of an address.
 _INDEX_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -132,6 +129,8 @@ _TOKENS_PAGE: Final = "https://dash.cloudflare.com/profile/api-tokens"
 _OF_VECTORIZE: Final = frozenset((*range(3_000, 4_000), *range(40_000, 41_000), 1005))
 _TOO_MANY_REQUESTS: Final = 40041  # to one index, with HTTP 429 or 400. Programs that meet it wait 15 seconds.
 _TOO_MANY_REQUESTS_WAIT: Final = "15"
+_OTHER_LENGTH = "vectors_another_length_than_those_index"
+_REASONS = {3002: "there_is_index_index_already_choose", 40006: _OTHER_LENGTH, 40012: _OTHER_LENGTH}
 
 
 class IndexMissing(ServiceRefused):
@@ -158,17 +157,11 @@ def _refusal_of(index: str, permission: str, refused: Refusal) -> UserError:
     if code in (3000, 3005) or (own is None and index and status in (404, 410)):
         sentence = message("there_is_no_index_index_account", index=index)
         return IndexMissing(sentence, detail=detail, code=code)
-    if code == 3002:
-        sentence = message("there_is_index_index_already_choose", index=index or "?")
-    elif code in (40006, 40012):
-        sentence = message("vectors_another_length_than_those_index")
-    elif own is not None:
-        sentence = message("vectorize_refused_is_took_nothing_details")
-    elif status == 404:
+    if own is None and status == 404:
         sentence = message("service_does_not_know_account_check", service=service)
         return ServiceRefused(sentence, detail=detail, code=code, action=Action.OPEN_CONNECTION)
-    else:
-        sentence = message("service_refused_what_was_asked_about", service=service)
+    usual_reason = "vectorize_refused_is_took_nothing_details" if own else "service_refused_what_was_asked_about"
+    sentence = message(_REASONS.get(code, usual_reason), index=index or "?", service=service)
     return ServiceRefused(sentence, detail=detail, code=code)
 
 

@@ -8,9 +8,9 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,24 +26,10 @@ from cfbatch_gui.core.results.exports.rows import BLOCK, VectorRows, columns_of,
 from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.results.outcomes import has_origins
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
-from cfbatch_gui.core.vectorize.client import PART_BYTES, Metadata, VectorizeIndex, encode_line
-from cfbatch_gui.core.vectorize.push_values import (
-    IdSource,
-    PushCheck,
-    PushOptions,
-    PushProblem,
-    PushProgress,
-    PushStage,
-    Show,
-)
+from cfbatch_gui.core.vectorize.client import Metadata, VectorizeIndex, encode_line
+from cfbatch_gui.core.vectorize.push_values import IdSource, PushCheck, PushOptions, PushProblem, PushProgress, Show
 from cfbatch_gui.core.vectorize.record import CHECKSUM_BITS, FIRST_CHECKSUM, NEVER_CONFIRMED, IndexRecord
-from cfbatch_gui.core.workers_ai.limits import (
-    MAX_INDEX_DIMENSIONS,
-    MAX_METADATA_BYTES,
-    MAX_NAMESPACE_BYTES,
-    MAX_UPLOAD_VECTORS,
-    MAX_VECTOR_ID_BYTES,
-)
+from cfbatch_gui.core.workers_ai import limits
 
 Progress = Callable[[int, int], None]
 
@@ -160,9 +146,9 @@ _Kind = tuple[Message, int]
 # What Vectorize would refuse of a row, and the most that it takes.
 _NO_ID: _Kind = message("rows_without_id_n_choose_another"), 1
 _REPEATED: _Kind = message("rows_id_earlier_row_n_choose"), 1
-_LONG_ID: _Kind = message("rows_id_more_than_most_bytes"), MAX_VECTOR_ID_BYTES
-_LONG_NAMESPACE: _Kind = message("rows_namespace_more_than_most_bytes"), MAX_NAMESPACE_BYTES
-_LARGE: _Kind = message("rows_more_than_most_bytes_metadata"), MAX_METADATA_BYTES
+_LONG_ID: _Kind = message("rows_id_more_than_most_bytes"), limits.MAX_VECTOR_ID_BYTES
+_LONG_NAMESPACE: _Kind = message("rows_namespace_more_than_most_bytes"), limits.MAX_NAMESPACE_BYTES
+_LARGE: _Kind = message("rows_more_than_most_bytes_metadata"), limits.MAX_METADATA_BYTES
 
 
 def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tuple[tuple[str, ...], list[PushProblem]]:
@@ -185,13 +171,13 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
                 refuse(_NO_ID, row)
             elif row.id in ids:
                 refuse(_REPEATED, row)
-            elif len(row.id.encode()) > MAX_VECTOR_ID_BYTES:
+            elif len(row.id.encode()) > limits.MAX_VECTOR_ID_BYTES:
                 refuse(_LONG_ID, row)
             ids.add(row.id)
-            if len(row.namespace.encode()) > MAX_NAMESPACE_BYTES:
+            if len(row.namespace.encode()) > limits.MAX_NAMESPACE_BYTES:
                 refuse(_LONG_NAMESPACE, row)
             # Numbers are never longer than their cells with two quotation marks, so that this is the most it can be.
-            if row.cells and len(rows.metadata(row, ())) > MAX_METADATA_BYTES:
+            if row.cells and len(rows.metadata(row, ())) > limits.MAX_METADATA_BYTES:
                 refuse(_LARGE, row)
             written = {key: cell for key, cell in zip(keys, row.cells, strict=True) if cell}
             filled |= written.keys()
@@ -214,8 +200,10 @@ def _of_job(rows: PushRows, options: PushOptions, index: VectorizeIndex | None) 
     dimension = rows.dimension
     if not rows.count:
         yield message("job_no_vectors_yet")
-    if dimension > MAX_INDEX_DIMENSIONS:
-        yield message("vectorize_takes_vectors_most_most_numbers", most=MAX_INDEX_DIMENSIONS, dimension=dimension)
+    if dimension > limits.MAX_INDEX_DIMENSIONS:
+        yield message(
+            "vectorize_takes_vectors_most_most_numbers", most=limits.MAX_INDEX_DIMENSIONS, dimension=dimension
+        )
     if index is not None and dimension and index.dimensions not in (0, dimension):
         about = {"index": index.name, "wanted": index.dimensions, "dimension": dimension}
         yield message("index_takes_vectors_wanted_numbers_these", **about)
@@ -229,12 +217,15 @@ def _of_job(rows: PushRows, options: PushOptions, index: VectorizeIndex | None) 
 
 @dataclass(frozen=True, slots=True)
 class PushPlan:
-    """The rows, and which are to be sent: (items,), bool, by item number - 1, as `checksums`, uint64."""
+    """The rows, and the checksums of those that are to be sent, uint64 (items,), by item number - 1; 0 is not sent."""
 
     rows: PushRows
     check: PushCheck
-    is_to_send: NDArray[np.bool_]
     checksums: NDArray[np.uint64]
+
+    @property
+    def to_send(self) -> int:
+        return int(np.count_nonzero(self.checksums))
 
 
 async def plan_push(
@@ -254,7 +245,7 @@ async def plan_push(
 
     def progress(done: int, total: int) -> None:
         check_stopped()
-        loop.call_soon_threadsafe(show, PushProgress(PushStage.READING, done, total))
+        loop.call_soon_threadsafe(show, PushProgress(done=done, total=total))
 
     return await in_thread(lambda: _plan(PushRows(folder, job, options), options, record, index, progress))
 
@@ -265,22 +256,21 @@ def _plan(
     total = 2 * rows.count
     numbers, of_rows = check_rows(rows, options, lambda done, _: progress(done, total))
     problems = [*map(PushProblem, _of_job(rows, options, index)), *of_rows]
-    last = int(rows.item_numbers[-1]) if rows.count else 0
-    is_to_send, checksums = np.zeros(last, np.bool_), np.zeros(last, np.uint64)
+    checksums = np.zeros(int(rows.item_numbers[-1]) if rows.count else 0, np.uint64)
     new = changed = 0
     gone: tuple[tuple[str, int], ...] = ()
     if not problems:
         record.begin_seen()
         done = rows.count
         for block, vectors in rows.rows_with_vectors():
-            sums = _checksums(rows, block, vectors, numbers)
             ids = [row.id for row in block]
             record.note_seen(ids)
             held = record.checksums_of(ids)
-            for row, number in zip(block, sums, strict=True):
+            for row, vector in zip(block, vectors, strict=True):
+                number = _checksum(vector, row.namespace, rows.metadata(row, numbers))
                 before = held.get(row.id, NEVER_CONFIRMED)
-                checksums[row.item_no - 1] = number
-                is_to_send[row.item_no - 1] = before != number or options.everything
+                if before != number or options.everything:
+                    checksums[row.item_no - 1] = number
                 new += before == NEVER_CONFIRMED
                 changed += before not in (NEVER_CONFIRMED, number)
             done += len(block)
@@ -301,51 +291,40 @@ def _plan(
         problems=tuple(problems),
         notes=(record.damage,) if record.damage else (),
     )
-    return PushPlan(rows, found, is_to_send, checksums)
+    return PushPlan(rows, found, checksums)
 
 
-def _checksums(
-    rows: PushRows, block: Sequence[PushRow], vectors: NDArray[np.float32], numbers: Collection[str]
-) -> list[int]:
-    """The checksum of each vector with its namespace and metadata; never below FIRST_CHECKSUM."""
-    found: list[int] = []
-    for row, vector in zip(block, vectors, strict=True):
-        digest = hashlib.blake2b(vector.tobytes(), digest_size=8)
-        digest.update(row.namespace.encode() + b"\0" + rows.metadata(row, numbers))
-        number = int.from_bytes(digest.digest()) >> (64 - CHECKSUM_BITS)
-        found.append(number if number >= FIRST_CHECKSUM else number + FIRST_CHECKSUM)
-    return found
+def _checksum(vector: NDArray[np.float32], namespace: str, metadata: bytes) -> int:
+    """Never below FIRST_CHECKSUM."""
+    digest = hashlib.blake2b(vector.tobytes(), digest_size=8)
+    digest.update(namespace.encode() + b"\0" + metadata)
+    number = int.from_bytes(digest.digest()) >> (64 - CHECKSUM_BITS)
+    return number if number >= FIRST_CHECKSUM else number + FIRST_CHECKSUM
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One upload: the ids of its vectors, their checksums, and its lines of NDJSON."""
+class SentVector(NamedTuple):
+    """`line` is its line of NDJSON."""
 
-    ids: tuple[str, ...]
-    checksums: tuple[int, ...]
-    lines: tuple[bytes, ...] = field(repr=False)
+    id: str
+    checksum: int
+    line: bytes
 
 
-def parts(plan: PushPlan, *, most_vectors: int = MAX_UPLOAD_VECTORS, most_bytes: int = PART_BYTES) -> Iterator[Part]:
-    """The parts; for a thread. The same plan gives the same parts. Raises DataError and ExportError."""
-    ids: list[str] = []
-    checksums: list[int] = []
-    lines: list[bytes] = []
-    size = 0
+def parts(plan: PushPlan, *, most_vectors: int, most_bytes: int) -> Iterator[list[SentVector]]:
+    """The uploads; for a thread. The same plan gives the same ones. Raises DataError and ExportError."""
+    part, size = list[SentVector](), 0
     for block, vectors in plan.rows.rows_with_vectors():
-        wanted = [index for index, row in enumerate(block) if plan.is_to_send[row.item_no - 1]]
+        wanted = [index for index, row in enumerate(block) if plan.checksums[row.item_no - 1]]
         if not wanted:
             continue
         for index, values in zip(wanted, vector_texts(vectors[wanted]), strict=True):
             row = block[index]
             metadata = plan.rows.metadata(row, plan.check.numbers)
             line = encode_line(row.id, values, row.namespace, metadata)
-            if lines and (len(lines) >= most_vectors or size + len(line) > most_bytes):
-                yield Part(tuple(ids), tuple(checksums), tuple(lines))
-                ids, checksums, lines, size = [], [], [], 0
-            ids.append(row.id)
-            checksums.append(int(plan.checksums[row.item_no - 1]))
-            lines.append(line)
+            if part and (len(part) >= most_vectors or size + len(line) > most_bytes):
+                yield part
+                part, size = [], 0
+            part.append(SentVector(row.id, int(plan.checksums[row.item_no - 1]), line))
             size += len(line)
-    if lines:
-        yield Part(tuple(ids), tuple(checksums), tuple(lines))
+    if part:
+        yield part

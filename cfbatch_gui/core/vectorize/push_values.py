@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 import msgspec
 
@@ -64,12 +64,12 @@ class PushCheck:
     `new`, `changed` and `unchanged` are against this program's pushes, `gone` counts what this job does not hold.
     """
 
-    vectors: int
-    without_vector: int
-    dimension: int
-    new: int
-    changed: int
-    unchanged: int
+    vectors: int = 0
+    without_vector: int = 0
+    dimension: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
     gone: int = 0
     gone_by_job: tuple[tuple[str, int], ...] = ()
     numbers: tuple[str, ...] = ()
@@ -83,38 +83,29 @@ class PushCheck:
             yield message("n_texts_no_vector_are_left", n=self.without_vector)
 
 
-class PushStage(StrEnum):
-    """The steps of a push, in their order."""
+class PushStage(Enum):
+    """The steps of a push, in their order, and what is said of each."""
 
-    READING = "reading"  # the job's vectors, to find what is to be sent
-    SENDING = "sending"
-    DELETING = "deleting"
-    PROCESSING = "processing"  # the index takes in what it has accepted
-    COMPARING = "comparing"
+    READING = message("reading_vectors_done_total")  # to find what is to be sent
+    SENDING = message("sending_done_total_vectors")
+    DELETING = message("deleting_done_total_vectors")
+    PROCESSING = message("index_is_taking_what_was_sent")  # what it has accepted
+    COMPARING = message("comparing_index_done_total_vectors")
 
 
 @dataclass(frozen=True, slots=True)
 class PushProgress:
     """`done` of `total` vectors of the stage, 0 while the index processes them; `waiting` says why."""
 
-    stage: PushStage
-    done: int
-    total: int
+    stage: PushStage = PushStage.READING
+    done: int = 0
+    total: int = 0
     waiting: str = ""
     waiting_seconds: float = 0.0
 
     @property
     def sentence(self) -> Message:
-        return _STAGES[self.stage].filled(done=self.done, total=self.total)
-
-
-_STAGES = {
-    PushStage.READING: message("reading_vectors_done_total"),
-    PushStage.SENDING: message("sending_done_total_vectors"),
-    PushStage.DELETING: message("deleting_done_total_vectors"),
-    PushStage.PROCESSING: message("index_is_taking_what_was_sent"),
-    PushStage.COMPARING: message("comparing_index_done_total_vectors"),
-}
+        return self.stage.value.filled(done=self.done, total=self.total)
 
 
 class PushOutcome(StrEnum):
@@ -162,31 +153,28 @@ class Push(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def sentence(self) -> Message:
         """How far it came, for people."""
-        return _OUTCOMES[self.outcome].filled(done=self.acknowledged, total=self.vectors, index=self.index)
+        return _OUTCOMES[self.outcome][0].filled(done=self.acknowledged, total=self.vectors, index=self.index)
 
     @property
     def finding(self) -> Message:
         """What was found when it was compared; without the time since then, which a face adds from `checked_at`."""
         read = {"n": self.compared, "missing": self.missing, "different": self.different}
-        if self.outcome is PushOutcome.DIFFERENT and (self.missing or self.different):
+        if self.missing or self.different:
             return _OTHER_VALUES.filled(**read)
-        return _FINDINGS[self.outcome].filled(**read, found=self.in_index, expected=self.expected)
+        return _OUTCOMES[self.outcome][1].filled(**read, found=self.in_index, expected=self.expected)
 
 
 _OTHER_VALUES = message("n_read_back_missing_are_missing")
-_FINDINGS = {
-    PushOutcome.SENDING: message("what_is_missing_can_be_sent"),
-    PushOutcome.SENT: message("whether_they_are_was_not_checked"),
-    PushOutcome.VERIFIED: message("was_counted_n_vectors_were_read"),
-    PushOutcome.NOT_YET: message("can_take_minutes_check_again_later"),
-    PushOutcome.DIFFERENT: message("counts_found_vectors_expected_were_sent"),
-}
+# How far it came, and what was found when it was compared.
 _OUTCOMES = {
-    PushOutcome.SENDING: message("done_total_were_sent_index"),
-    PushOutcome.SENT: message("total_were_sent_index"),
-    PushOutcome.VERIFIED: message("total_total_are_index"),
-    PushOutcome.NOT_YET: message("index_not_taken_all_total_yet"),
-    PushOutcome.DIFFERENT: message("index_does_not_hold_what_was"),
+    PushOutcome.SENDING: (message("done_total_were_sent_index"), message("what_is_missing_can_be_sent")),
+    PushOutcome.SENT: (message("total_were_sent_index"), message("whether_they_are_was_not_checked")),
+    PushOutcome.VERIFIED: (message("total_total_are_index"), message("was_counted_n_vectors_were_read")),
+    PushOutcome.NOT_YET: (message("index_not_taken_all_total_yet"), message("can_take_minutes_check_again_later")),
+    PushOutcome.DIFFERENT: (
+        message("index_does_not_hold_what_was"),
+        message("counts_found_vectors_expected_were_sent"),
+    ),
 }
 
 

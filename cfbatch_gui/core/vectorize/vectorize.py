@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,14 +21,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.vectorize.client import (
-    SAMPLE,
-    Match,
-    StoredVector,
-    VectorizeIndex,
-    VectorizeIndexes,
-    check_index_name,
-)
+from cfbatch_gui.core.vectorize.client import Match, StoredVector, VectorizeIndex, VectorizeIndexes, check_index_name
 from cfbatch_gui.core.vectorize.planning import PushPlan, PushRows, parts, plan_push, push_columns
 from cfbatch_gui.core.vectorize.push_values import (
     Hit,
@@ -85,29 +78,28 @@ def _path(folder: JobFolder) -> Path:
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  # seconds between two questions
 # Seconds that an index is waited for. Mutations are usually processed within seconds, large ones within minutes.
 _WAITED_IN_ALL = 600.0
+# Vectors that are read back to compare them. Set here: 10 calls of the account's 1,200 in five minutes.
+_SAMPLE = 200
 _DIFFERENCES = 4  # comparisons with a difference, after which it is taken for one
 _OTHER_INDEX = message("index_was_created_anew_since_last")
 _CHANGED_ELSEWHERE = message("something_else_changed_index_since_last")
 
 
+@dataclass
 class _Pushing:
     """One push of one job into one index. `record` is that of the index; the caller closes it."""
 
-    def __init__(
-        self,
-        calls: VectorizeIndexes,
-        folder: JobFolder,
-        job: Job,
-        record: IndexRecord,
-        push: Push,
-        *,
-        settings: PushSettings,
-        show: Show,
-    ) -> None:
-        self._calls, self._folder, self._job, self._record, self._push = calls, folder, job, record, push
-        self._settings, self._show = settings, show
-        self._progress = PushProgress(PushStage.READING, 0, 0)
-        self._again = Repeating(sleep=settings.sleep, waiting=self._say_waiting)
+    _calls: VectorizeIndexes
+    _folder: JobFolder
+    _job: Job
+    _record: IndexRecord
+    _push: Push
+    _settings: PushSettings
+    _show: Show
+    _progress = PushProgress()
+
+    def __post_init__(self) -> None:
+        self._again = Repeating(sleep=self._settings.sleep, waiting=self._say_waiting)
 
     async def run(self) -> Push:
         """Do the push; as it ended, and as it is kept. Raises UserError; what was acknowledged stays so.
@@ -136,7 +128,7 @@ class _Pushing:
             notes.append(_OTHER_INDEX)
         elif before.mutation and plan.check.unchanged and not await self._knows(before.mutation):
             notes.append(_CHANGED_ELSEWHERE)
-        held = plan.check.vectors - int(plan.is_to_send.sum())
+        held = plan.check.vectors - plan.to_send
         await self._save(vectors=plan.check.vectors, acknowledged=held, notes=tuple(notes))
         await self._send(plan)
         if options.delete_removed:
@@ -154,7 +146,7 @@ class _Pushing:
         """
         record, last = self._record, self._push.last_mutation
         expected = await asyncio.to_thread(lambda: record.count)
-        ids, vectors = await asyncio.to_thread(rows.sample, SAMPLE)
+        ids, vectors = await asyncio.to_thread(rows.sample, _SAMPLE)
         waited, wait, differences = 0.0, _FIRST_WAIT, 0
         while True:
             self._tell(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))
@@ -207,10 +199,11 @@ class _Pushing:
         self._tell(PushProgress(PushStage.SENDING, self._push.acknowledged, self._push.vectors))
         pending = parts(plan, most_vectors=settings.most_vectors, most_bytes=settings.most_bytes)
         while (part := await asyncio.to_thread(next, pending, None)) is not None:
-            await asyncio.to_thread(record.mark_sending, part.ids, job)
-            mutation = await self._again(lambda: self._calls.upsert(self._push.index, part.lines))
-            await asyncio.to_thread(record.acknowledge, part.ids, part.checksums, job, mutation)
-            acknowledged, sent = self._push.acknowledged + len(part.ids), self._push.sent + len(part.ids)
+            ids, checksums, lines = zip(*part, strict=True)
+            await asyncio.to_thread(record.mark_sending, ids, job)
+            mutation = await self._again(lambda: self._calls.upsert(self._push.index, lines))  # noqa: B023
+            await asyncio.to_thread(record.acknowledge, ids, checksums, job, mutation)
+            acknowledged, sent = self._push.acknowledged + len(ids), self._push.sent + len(ids)
             await self._save(acknowledged=acknowledged, sent=sent, last_mutation=mutation)
             self._tell(PushProgress(PushStage.SENDING, acknowledged, self._push.vectors))
 
@@ -310,18 +303,9 @@ class Vectorize:
         """Send what the index does not have, wait and compare. Cancelling pauses it."""
         job, calls = self._embedded(job_id, options), self.calls(connection_id)
         async with self._recorded(connection_id, index) as record:
-            push = Push(
-                index,
-                connection_id,
-                calls.connection.account_mark,
-                options,
-                PushOutcome.SENDING,
-                vectors=0,
-                started_at=self._settings.clock(),
-            )
-            return await _Pushing(
-                calls, self._folder(job_id), job, record, push, settings=self._settings, show=show
-            ).run()
+            mark, now = calls.connection.account_mark, self._settings.clock()
+            push = Push(index, connection_id, mark, options, PushOutcome.SENDING, vectors=0, started_at=now)
+            return await _Pushing(calls, self._folder(job_id), job, record, push, self._settings, show).run()
 
     async def verify(self, job_id: str, connection_id: str, index: str, *, show: Show = lambda progress: None) -> Push:
         """Wait and compare once more. Raises UsageError unless it was sent all that the job holds now."""
@@ -332,10 +316,10 @@ class Vectorize:
         async with self._recorded(connection_id, index) as record:
             options = msgspec.structs.replace(push.options, everything=False)
             plan = await plan_push(self._folder(job_id), job, options, record, show=show)
-            if to_send := int(plan.is_to_send.sum()):
-                raise UsageError(message("n_vectors_job_are_not_index", n=to_send, index=index))
+            if plan.to_send:
+                raise UsageError(message("n_vectors_job_are_not_index", n=plan.to_send, index=index))
             push = msgspec.structs.replace(push, last_mutation=await asyncio.to_thread(lambda: record.last_mutation))
-            verifying = _Pushing(calls, self._folder(job_id), job, record, push, settings=self._settings, show=show)
+            verifying = _Pushing(calls, self._folder(job_id), job, record, push, self._settings, show)
             return await verifying.verify(plan.rows)
 
     def search_price(self, job_id: str, sentence: str) -> Price:
@@ -353,14 +337,8 @@ class Vectorize:
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
         if found.dimensions not in (0, dimension):
-            raise UsageError(
-                message(
-                    "index_holds_vectors_wanted_numbers_those",
-                    index=index,
-                    wanted=found.dimensions,
-                    dimension=dimension,
-                )
-            )
+            about = {"index": index, "wanted": found.dimensions, "dimension": dimension}
+            raise UsageError(message("index_holds_vectors_wanted_numbers_those", **about))
         vector = await embed_sentence(self._client(job.connection), job, embeddings, sentence)
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))
         rows = await asyncio.to_thread(PushRows, self._folder(job_id), job, options)

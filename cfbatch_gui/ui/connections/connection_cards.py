@@ -17,29 +17,10 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Pasted, Token, read_pasted
 from cfbatch_gui.core.workers_ai.checking import COLLECTING_TITLE, CheckResult, titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
-from cfbatch_gui.ui import display
+from cfbatch_gui.ui import display, widgets
 from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Card,
-    CheckBox,
-    Flow,
-    IconLabel,
-    IconLine,
-    Label,
-    LinkButton,
-    MoreButton,
-    PrimaryButton,
-    Role,
-    Saying,
-    Sentence,
-    StateLabel,
-    boxed,
-    column,
-    line,
-    row,
-)
+from cfbatch_gui.ui.widgets import Flow, IconLabel, Label, LinkButton, Role, Saying, StateLabel, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.connections import Row, answer_words, kind_words, secret_words, tested_words
 from cfbatch_gui.words.languages import said, tr
@@ -65,7 +46,7 @@ class RowWidget(QWidget):
 class TickRow(RowWidget):
     def __init__(self, words: Row) -> None:
         super().__init__()
-        self.field = CheckBox(words.label)
+        self.field = widgets.CheckBox(words.label)
         self.value, self.show_value = self.field.isChecked, self.field.setChecked
         below = column(Label(words.help, "small", wrap=True), margins=(scaled(_INDENT), 0, 0, 0))
         self.setLayout(column(self.field, *([boxed(below)] if words.help else []), gap=TINY))
@@ -84,7 +65,7 @@ class DaysRow(RowWidget):
         self.field.setRange(0, _MOST_DAYS)
         self.field.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
         self.field.setAccessibleName(words.label)
-        label = Sentence(words.label)
+        label = widgets.Sentence(words.label)
         label.setBuddy(self.field)
         self.value, self.show_value = self.field.value, self.field.setValue
         self.setLayout(column(boxed(Flow(label, self.field)), margins=(scaled(_INDENT), 0, 0, 0)))
@@ -226,6 +207,9 @@ def has_problem(*lines: LineRow) -> bool:
     return bool(wrong)
 
 
+_FORMS: dict[str, type[TickRow | DaysRow]] = {"tick": TickRow, "days": DaysRow}  # others are lines
+
+
 class StepRow(QWidget):
     """A question or a call: how it stands, as an icon and a word, what it is, and what there is to know of it."""
 
@@ -262,7 +246,7 @@ _LINE = 20  # pixels: the height of the choice beside it
 _LEAST_FIELDS, _LEAST_CHECKS = 340, 240  # pixels; with less the test is below the fields
 
 
-class ConnectionCard(Card):
+class ConnectionCard(widgets.Card):
     """The head of a card, which is all of it for the practice service: `record` is its name and what it is."""
 
     def __init__(self, record: SavedConnection, page: "ConnectionPage") -> None:
@@ -273,7 +257,7 @@ class ConnectionCard(Card):
         self.mark = StateLabel(tr("Batches unconfirmed by Cloudflare"), "triangle-alert", "attention")
         self.choice = QRadioButton(tr("Use for new jobs"))
         self.choice.clicked.connect(lambda: page.start_using(self.record.id))
-        self.more = MoreButton("")
+        self.more = widgets.MoreButton("")
         self.more.setStyleSheet(f"min-height: {_LINE}px; max-height: {_LINE}px")
         head = boxed(Flow(self._title, self.state, self.mark, gap=MEDIUM))
         self.state.hide()
@@ -302,26 +286,22 @@ class SavedCard(ConnectionCard):
         self.lines = {name: each for name, each in self.rows.items() if isinstance(each, LineRow)}
         self.secrets = {name: each for name, each in self.lines.items() if each.is_secret}
         self.found, self._problem = Saying("circle-check", "done"), Saying("triangle-alert", "attention", "body")
-        self.save_button = PrimaryButton(tr("Save and test"), "check", self._try_to_save)
-        self.test_button = Button(tr("Test"), "refresh-cw", partial(page.start, self, page.test))
+        self.save_button = widgets.PrimaryButton(tr("Save and test"), "check", self._try_to_save)
+        self.test_button = widgets.Button(tr("Test"), "refresh-cw", partial(page.start, self, page.test))
         check = lambda: page.check_service(self.record.id)  # noqa: E731
         self.check_button = LinkButton(tr("Check the service…"), "search", check)
         self._doing = Saying("loader", "accent", "quiet", wrap=False)
         collecting = (COLLECTING_TITLE,) if record.kind == "worker" else ()
         self.checks = CheckList((*titles_of(ConnectionKind(record.kind)), *collecting))
-        self._privacy = IconLine(self.kind.privacy, "info")
+        self._privacy = widgets.IconLine(self.kind.privacy, "info")
         self._lay_out()
         self._add_menu()
         self.show_record(record)
         self.set_working("")
 
     def _made(self, words: Row) -> RowWidget:
-        if words.form == "tick":
-            made: RowWidget = TickRow(words)
-        elif words.form == "days":
-            made = DaysRow(words)
-        else:
-            made = self._made_line(words)
+        kind = _FORMS.get(words.form)
+        made = kind(words) if kind is not None else self._made_line(words)
         if hasattr(self.record, words.name):
             made.show_value(getattr(self.record, words.name))
         made.edited.connect(self.update_buttons)
@@ -347,7 +327,7 @@ class SavedCard(ConnectionCard):
             part.setMinimumWidth(scaled(least))
             part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             columns.setAlignment(part, Qt.AlignmentFlag.AlignTop)
-        rest = (boxed(columns), LARGE - SMALL, line(), TINY, self._privacy)
+        rest = (boxed(columns), LARGE - SMALL, widgets.line(), TINY, self._privacy)
         self.body.addLayout(column(self._problem, SMALL, *rest, gap=SMALL))
         for words in self.kind.rows:
             if words.under:
@@ -482,7 +462,7 @@ class SavedCard(ConnectionCard):
             self._page.start(self, self._page.save)
 
 
-class CheckList(Card):
+class CheckList(widgets.Card):
     def __init__(self, titles: Sequence[str]) -> None:
         self.rows = tuple(StepRow(said(title)) for title in titles)
         self._foot = Label("", "small", wrap=True)

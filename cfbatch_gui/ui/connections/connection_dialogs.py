@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QScrollArea, QWidget
 from shiboken6 import isValid
@@ -23,26 +23,11 @@ from cfbatch_gui.core.worker_setup import Names, State, WorkerSetup
 from cfbatch_gui.core.workers_ai import probe
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
-from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.connections.connection_cards import LineRow, StepRow, TickRow, has_problem
+from cfbatch_gui.ui import dialogs, display, widgets
+from cfbatch_gui.ui.connections.connection_cards import LineRow, SavedCard, StepRow, TickRow, has_problem
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Card,
-    CheckBox,
-    DangerButton,
-    IconLine,
-    Item,
-    Label,
-    PrimaryButton,
-    Role,
-    Saying,
-    StateLabel,
-    boxed,
-    column,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, Card, IconLine, Item, Label, PrimaryButton, Role, Saying, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.connections import Row, account_row, token_row
 from cfbatch_gui.words.languages import said, tr
@@ -59,12 +44,14 @@ Outcome = tuple[str, str, Role]
 class WorkDialog(dialogs.Dialog):
     """`start_button` begins its work, a task of the page's; while that runs the form is hidden and Cancel is Stop."""
 
+    words_when_stopped = ""
+
     def __init__(self, parent: QWidget, tasks: Tasks, start_button: Button, title: str, *, width: int) -> None:
         super().__init__(title, parent, (width, 0))
         self._tasks, self.start_button = tasks, start_button
         start_button.clicked.connect(self.try_to_start)
         self.problem = Saying("circle-x", "error", "body")
-        self.outcome, self.afterwards = StateLabel(), Label("", "quiet", wrap=True)
+        self.outcome, self.afterwards = widgets.StateLabel(), Label("", "quiet", wrap=True)
         self._done = boxed(column(row(self.outcome, None), self.afterwards, gap=SMALL))
         self._done.hide()
         self.close_button.clicked.disconnect()
@@ -97,9 +84,6 @@ class WorkDialog(dialogs.Dialog):
 
     def rested(self) -> None:
         """The work is over, however it ended."""
-
-    def words_when_stopped(self) -> str:
-        raise NotImplementedError
 
     # Shared
 
@@ -139,22 +123,20 @@ class WorkDialog(dialogs.Dialog):
     def _close_or_stop(self) -> None:
         if self.is_working():
             self._tasks.cancel(_TASK)
-            self.problem.set_line(self.words_when_stopped())
+            self.problem.set_line(self.words_when_stopped)
         else:
             self.reject()
 
 
 class WorkerGuide(dialogs.Dialog):
-    """How a Worker comes into an account: by this program, in a dialog that `set_up_wanted` asks for, or by hand.
-
-    `secret_chosen` carries a new secret, a Token, when the user copies it.
+    """How the Worker of a card comes into an account: by this program, in a dialog of its own, or by hand. The card
+    gets the secret that the user copies, and then the focus.
     """
 
-    secret_chosen = Signal(object)
-    set_up_wanted = Signal()
-
-    def __init__(self, page: "ConnectionPage") -> None:
+    def __init__(self, page: "ConnectionPage", card: SavedCard) -> None:
         super().__init__(tr("A Worker of your own"), page.window(), (620, 0))
+        self._page, self._card = page, card
+        self.finished.connect(lambda _: card.lines["url"].field.setFocus(Qt.FocusReason.OtherFocusReason))
         self._secret, self._remembered = worker_setup.new_secret(), page.program.remembered_folder(FolderUse.WORKERS)
         self.set_up_button = PrimaryButton(tr("Set up in my account…"), "cloud", self._hand_over)
         self.save_button = Button(tr("Save the Worker…"), "save", lambda: page.tasks.start("worker", self._save()))
@@ -189,13 +171,13 @@ class WorkerGuide(dialogs.Dialog):
         )
 
     def _hand_over(self) -> None:
-        self.set_up_wanted.emit()
+        self._page.set_up(self._card)
         self.accept()
 
     def _copy_secret(self) -> None:
         QGuiApplication.clipboard().setText(self._secret)
         self.copy_secret.setText(tr("Copied"))
-        self.secret_chosen.emit(check_secret(self._secret))
+        self._card.put_secret(check_secret(self._secret))
 
     async def _save(self) -> None:
         folder = await dialogs.choose_folder(self, tr("Save the Worker in a folder"), folder=self._remembered)
@@ -244,7 +226,7 @@ class AccountDialog(WorkDialog):
         self, page: "ConnectionPage", start_button: Button, about: str, *options: Item, beside: tuple[Item, ...] = ()
     ) -> None:
         super().__init__(page.window(), page.tasks, start_button, start_button.text(), width=660)
-        self._program = page.program
+        self._page, self._program = page, page.program
         make_token = lambda _: page.open_page(worker_setup.token_page(self._account_id()))  # noqa: E731
         token = replace(token_row(), label=tr("One-time API token"), link=(tr("Make the token"), _TOKENS))
         hint = tr("What belongs to it is called after it.")
@@ -264,8 +246,10 @@ class AccountDialog(WorkDialog):
         for each in self.lines.values():
             each.edited.connect(self._edited)
             each.field.returnPressed.connect(self.try_to_start)
-        words = tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
-        note = Label(words.format(button=start_button.text()), "strong", wrap=True)
+        button, words = start_button.text(), tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
+        note = Label(words.format(button=button), "strong", wrap=True)
+        words = tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.")
+        self.words_when_stopped = words.format(button=button)
         form = [Label(about, "quiet", wrap=True), *self.lines.values(), *options, note]
         self.show_parts(form, self._list, beside=beside)
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
@@ -336,10 +320,6 @@ class AccountDialog(WorkDialog):
             if each.state in (State.RUNNING, State.WAITING):
                 each.show_state(None)
 
-    def words_when_stopped(self) -> str:
-        words = tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.")
-        return words.format(button=self.start_button.text())
-
 
 def reason_of(error: UserError) -> UserError:
     return error.reason if isinstance(error, worker_setup.Stopped) else error
@@ -350,16 +330,14 @@ def _names_of(text: str) -> Names:
 
 
 class WorkerSetupDialog(AccountDialog):
-    """`connected` carries the id of the connection that leads to the Worker, once all is done."""
+    """Once all is done, the page shows the connection that leads to the Worker in place of the card."""
 
-    connected = Signal(str)
-
-    def __init__(self, page: "ConnectionPage", *, paid_plan: bool) -> None:
-        self._connection_id = ""
+    def __init__(self, page: "ConnectionPage", card: SavedCard) -> None:
+        self._card, self._connection_id = card, ""
         plan = tr("Then batches may have 10 MB, else 1 MB. Collecting works on both plans.")
         paid = TickRow(Row("paid_plan", tr("The account is on the Workers Paid plan"), help=plan))
-        self.replace, self.paid_plan = CheckBox(tr("Replace what has this name there")), paid.field
-        self.paid_plan.setChecked(paid_plan)
+        self.replace, self.paid_plan = widgets.CheckBox(tr("Replace what has this name there")), paid.field
+        self.paid_plan.setChecked(card.typed().paid_plan)
         copy = lambda: page.tasks.start("copy secret", self._copy_secret())  # noqa: E731
         self.copy_secret = Button(tr("Copy the secret"), "copy", copy)
         about = tr(
@@ -391,7 +369,7 @@ class WorkerSetupDialog(AccountDialog):
         if await self._program.credentials.token_source(self._connection_id, check=check_secret) is TokenSource.SESSION:
             more.insert(0, tr("No keyring took the Worker’s secret: copy it now, or it is lost with this program."))
             self.copy_secret.show()
-        self.connected.emit(self._connection_id)
+        self._page.was_set_up(self._card, self._connection_id)
         return sentence, " ".join(more)
 
     def stopped(self, error: UserError) -> None:
@@ -413,22 +391,18 @@ class WorkerSetupDialog(AccountDialog):
 
 
 class WorkerRemovalDialog(AccountDialog):
-    """`forgotten`: the connection was removed, too."""
-
-    forgotten = Signal()
-
     def __init__(self, page: "ConnectionPage", record: SavedConnection) -> None:
         self._record = record
         billed = tr("R2 goes on billing what is in it, beyond 10 GB.")
         keeping = TickRow(Row("keep_bucket", tr("Keep the bucket with the stored answers"), help=billed))
         self.keep_bucket = keeping.field
         words = tr("Remove the connection “{name}” and its secret from this computer, too")
-        self.forget = CheckBox(words.format(name=title_words(record.name)))
+        self.forget = widgets.CheckBox(words.format(name=title_words(record.name)))
         about = tr(
             "The Worker, its Workflow and its bucket are deleted from your account; nothing else is. Collect first:"
             " jobs that are under way there cannot be collected through it any more."
         )
-        start = DangerButton(tr("Remove from my account"), "trash-2")
+        start = widgets.DangerButton(tr("Remove from my account"), "trash-2")
         super().__init__(page, start, about, keeping, self.forget)
         try:
             self.worker.setText(worker_setup.names_at(record.url).worker)
@@ -447,26 +421,25 @@ class WorkerRemovalDialog(AccountDialog):
         sentence, *more = map(said, taken.sentences())
         if self.forget.isChecked():
             await self._program.connections.remove(self._record.id)
-            self.forgotten.emit()
+            self._page.connections_changed()
         return sentence, " ".join(more)
 
 
-_OUTCOMES: dict[probe.Outcome, tuple[str, Role]] = {
-    probe.Outcome.NOT_HELD: ("circle-x", "error"),
-    probe.Outcome.HELD: ("circle-check", "done"),
-    probe.Outcome.NOT_SEEN: ("circle-dashed", "quiet"),
-}
+def finding_looks() -> dict[probe.Outcome, tuple[str, Role, str]]:
+    """The icon of each kind of finding, its colour and its word, in the order of the list."""
+    return {
+        probe.Outcome.NOT_HELD: ("circle-x", "error", tr("Not held")),
+        probe.Outcome.HELD: ("circle-check", "done", tr("Held")),
+        probe.Outcome.NOT_SEEN: ("circle-dashed", "quiet", tr("Not seen")),
+    }
 
 
 class ServiceCheck(WorkDialog):
-    """`checked` is emitted when a check has come to its end."""
-
-    checked = Signal()
-
     def __init__(self, page: "ConnectionPage", connection_id: str) -> None:
         start = PrimaryButton("", "check")
         super().__init__(page.window(), page.tasks, start, tr("Check the service"), width=700)
-        self._program, self._connection_id = page.program, connection_id
+        self._page, self._program, self._connection_id = page, page.program, connection_id
+        self.words_when_stopped = tr("Stopped. What was sent before may be billed.")
         self._plan: probe.ProbePlan | None = None
         self._result: probe.ProbeResult | None = None
         about = tr(
@@ -516,20 +489,16 @@ class ServiceCheck(WorkDialog):
         assert self._plan is not None  # noqa: S101 - without one there is no button
         result = await self._program.connections.probe(self._connection_id, self._plan, show=self._show_step)
         self._result = result
-        for outcome in _OUTCOMES:
-            for finding in result.findings:
-                if finding.outcome is outcome:
-                    self._list.addWidget(line := FindingRow(finding))
-                    line.show()  # now, so that the dialog knows its height
+        for finding in sorted(result.findings, key=lambda each: [*finding_looks()].index(each.outcome)):
+            self._list.addWidget(line := FindingRow(finding))
+            line.show()  # now, so that the dialog knows its height
         self.save_button.show()
-        self.checked.emit()
+        self._page.changed.emit()
         broken = sum(each.outcome is probe.Outcome.NOT_HELD for each in result.findings)
-        words = figures.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
-        if not broken:
-            words = tr("All that a check can see is as assumed")
-        if not broken and not result.is_whole:
-            words = tr("Not everything could be checked")
         is_well = result.is_whole and not broken
+        words = tr("All that a check can see is as assumed") if is_well else tr("Not everything could be checked")
+        if broken:
+            words = figures.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
         unfinished = [batch.sentence for batch in result.sent if batch.answer is None]
         sentences = dict.fromkeys(map(said, (probe.counts_sentence(result.findings), *unfinished)))
         looks: tuple[str, Role] = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
@@ -543,9 +512,6 @@ class ServiceCheck(WorkDialog):
         self.doing.hide()
         if self._result is None:
             self._show_plan()  # with references of its own for another check
-
-    def words_when_stopped(self) -> str:
-        return tr("Stopped. What was sent before may be billed.")
 
     async def _save(self) -> None:
         result = self._result
@@ -577,14 +543,9 @@ class FindingRow(StepRow):
     def __init__(self, finding: probe.Finding) -> None:
         super().__init__(_quoted(said(finding.assumption.sentence)), said(finding.observation))
         self.finding = finding
-        titles = {
-            probe.Outcome.NOT_HELD: tr("Not held"),
-            probe.Outcome.HELD: tr("Held"),
-            probe.Outcome.NOT_SEEN: tr("Not seen"),
-        }
         then = tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
         is_broken = finding.outcome is probe.Outcome.NOT_HELD
-        self.show_step(*_OUTCOMES[finding.outcome], titles[finding.outcome], then if is_broken else "")
+        self.show_step(*finding_looks()[finding.outcome], then if is_broken else "")
 
 
 def _quoted(text: str) -> str:

@@ -54,15 +54,13 @@ class ConnectionPage(QWidget):
         self._column.addStretch(1)
         self.cloudflare = self._new_card(program.address_book.saved()[0])
         self.cards: list[SavedCard] = []  # but for the first account's
-        self.paste_button = Button(tr("Paste"), "clipboard-paste", self.paste)
-        self.paste_button.setToolTip(tr("An id, a token, a curl line, an export line or an address"))
-        self.new_button = MenuButton(tr("New connection"), "plus")
+        tip = tr("An id, a token, a curl line, an export line or an address")
+        self.paste_button = self.header.add_button(Button(tr("Paste"), "clipboard-paste", self.paste, tip=tip))
+        self.new_button = self.header.add_button(MenuButton(tr("New connection"), "plus"))
         words = {kind: kind_words(kind) for kind in KINDS}
         self._kinds = {
             kind: self.new_button.add(each.title, partial(self._begin, kind), each.icon) for kind, each in words.items()
         }
-        for button in (self.paste_button, self.new_button):
-            self.header.add_button(button)
         self._content = boxed(self._column)
         self._area = scrolled(self._content)
         self.setLayout(column(self.header, self._area, gap=SMALL))
@@ -294,18 +292,12 @@ class ConnectionPage(QWidget):
             await self._was_changed()
 
     def show_guide(self, card: SavedCard) -> None:
-        guide = connection_dialogs.WorkerGuide(self)
-        guide.secret_chosen.connect(card.put_secret)
-        guide.set_up_wanted.connect(lambda: self._set_up(card))
-        guide.finished.connect(lambda _: card.lines["url"].field.setFocus(Qt.FocusReason.OtherFocusReason))
-        guide.open()
+        connection_dialogs.WorkerGuide(self, card).open()
 
-    def _set_up(self, card: SavedCard) -> None:
-        dialog = connection_dialogs.WorkerSetupDialog(self, paid_plan=card.typed().paid_plan)
-        dialog.connected.connect(lambda connection_id: self._was_set_up(card, connection_id))
-        dialog.open()
+    def set_up(self, card: SavedCard) -> None:
+        connection_dialogs.WorkerSetupDialog(self, card).open()
 
-    def _was_set_up(self, begun: SavedCard, connection_id: str) -> None:
+    def was_set_up(self, begun: SavedCard, connection_id: str) -> None:
         if begun in self.cards and not begun.record.id:
             self._drop(begun)
         self._show_saved()
@@ -314,17 +306,16 @@ class ConnectionPage(QWidget):
             card.rows["paid_plan"].show_value(card.record.paid_plan)
             card.show_results(())
             self._reveal(card)
+        self.connections_changed()
+
+    def connections_changed(self) -> None:
         self.tasks.start("refresh", self._was_changed())
 
     def take_down(self, card: SavedCard) -> None:
-        dialog = connection_dialogs.WorkerRemovalDialog(self, card.record)
-        dialog.forgotten.connect(lambda: self.tasks.start("refresh", self._was_changed()))
-        dialog.open()
+        connection_dialogs.WorkerRemovalDialog(self, card.record).open()
 
     def check_service(self, connection_id: str) -> None:
-        dialog = connection_dialogs.ServiceCheck(self, connection_id)
-        dialog.checked.connect(self.changed)
-        dialog.open()
+        connection_dialogs.ServiceCheck(self, connection_id).open()
 
     def open_page(self, address: str) -> None:
         if not self._open_in_browser(address):

@@ -4,16 +4,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.review import MOST_OPTIONS, NONE, Asked, Given, Option, Review
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.matches import Doubt, ListColumns, Matches, read_matches
-from cfbatch_gui.core.results.matching import differing_numbers
+from cfbatch_gui.core.results.matches import ListColumns, Matches, read_matches
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.evaluation.judge_page import key_cap, time_left
@@ -21,23 +20,17 @@ from cfbatch_gui.ui.notices import Notices, PageUndo, announce
 from cfbatch_gui.ui.results.results_page import named_cells
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, StateLabel, boxed, column, paint_bar, restyle, row
+from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, StateLabel, boxed, column, restyle, row
+from cfbatch_gui.ui.widgets.bars import Bar
 from cfbatch_gui.ui.widgets.marks import MarkedText
 from cfbatch_gui.words.figures import listed, one_line, score_text, worded
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.matches import doubt_words, number_words
 
 _MOST_COLUMNS = 5  # of list A, below its text
 _CARD, _KEYS, _REMARK, _SCORE, _BAR, _BAR_HEIGHT, _LAST = 62, 78, 214, 52, 110, 6, 40  # pixels
 _NARROW = 760  # pixels; a narrower card has no bar
 _LONGEST = 60  # characters of the last decision's text
-
-
-class _Bar(QWidget):
-    share, is_selected = 0.0, False
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        box = QRectF(self.rect())
-        paint_bar(QPainter(self), box, self.share, self.layoutDirection(), is_selected=self.is_selected)
 
 
 class OptionCard(widgets.Clickable):
@@ -58,12 +51,8 @@ class OptionCard(widgets.Clickable):
         self.setSizePolicy(policy)
         keys = boxed(row(key_cap(str(place + 1)), *([key_cap(tr("Enter"))] if is_first else []), None, gap=TINY))
         keys.setMinimumWidth(scaled(_KEYS))
-        self.text, self._remark, self._score, self._bar = (
-            MarkedText("large", has_more=True),
-            StateLabel(),
-            Label(),
-            _Bar(),
-        )
+        self.text, self._remark = MarkedText("large", has_more=True), StateLabel()
+        self._score, self._bar = Label(), Bar()
         self._score.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._score.setMinimumWidth(scaled(_SCORE))
         self._bar.is_selected = is_first
@@ -80,7 +69,7 @@ class OptionCard(widgets.Clickable):
             return
         names, cells = ([each[at] for at in columns.others] for each in (columns.names, option.row.cells))
         self.text.show_text(option.row.text, than=of, more=named_cells(names, cells))
-        differs = _number_words(of, option.row.text)
+        differs = number_words(of, option.row.text)
         fits = tr("fits no other row of A better") if option.fits_no_other else ""
         _remark(self._remark, differs or fits, "triangle-alert" if differs else "link", is_urgent=bool(differs))
         self._score.setText(score_text(option.score))
@@ -123,11 +112,11 @@ class ReviewView(QWidget):
             row(self.count, MEDIUM, self.left, None, self._saved),
             self.progress,
             TINY,
-            row(_look("A", "badge"), self._row, None, self._why),
+            row(IconLabel("list-a", "accent", 18), self._row, None, self._why),
             widgets.Card(self.text, cells, inset=True, gap=TINY, margins=(20, TINY, 20, SMALL)),
             TINY,
             row(
-                *(_look("B", "badge"), Label(tr("Which of these is the same?"), "strong"), None),
+                *(IconLabel("list-b", "accent", 18), Label(tr("Which of these is the same?"), "strong"), None),
                 *(*legend, Label(tr("another word"), "small")),
             ),
             *self.cards,
@@ -150,7 +139,7 @@ class ReviewView(QWidget):
         self._saved.setVisible(bool(review.given))
         self._last.setText(_last_words(review.given[-1]) if review.given else "")
         self._row.setText(worded("Row {n}", n=asked.row.row))
-        why = worded("Here because {reasons}", reasons=listed([_doubt_words(doubt) for doubt in asked.doubts]))
+        why = worded("Here because {reasons}", reasons=listed([doubt_words(doubt) for doubt in asked.doubts]))
         _remark(self._why, why, "circle-help", is_urgent=True)
         self.text.show_text(asked.row.text)
         pairs = _named(review.matches.columns_a, asked.row.cells)
@@ -192,26 +181,6 @@ def _named(columns: ListColumns, cells: Sequence[str]) -> list[tuple[str, str]]:
     texts = [at for at, role in enumerate(columns.roles) if role in (Role.TEXT, Role.CONTEXT)]
     shown = sorted((*columns.others, *(texts if len(texts) > 1 else ())))
     return [(columns.names[at], cells[at]) for at in shown]
-
-
-def _doubt_words(doubt: Doubt) -> str:
-    return {
-        Doubt.NEAR: tr("its score is close to the threshold"),
-        Doubt.CLOSE: tr("the first two are close"),
-        Doubt.NUMBER: tr("the first differs in a number"),
-        Doubt.TAKEN: tr("you gave the first to another row"),
-    }[doubt]
-
-
-def _number_words(text_a: str, text_b: str) -> str:
-    """The first number of either that the other has not."""
-    spans_a, spans_b = differing_numbers(text_a, text_b)
-    of_a, of_b = (text[slice(*spans[0])] if spans else "" for text, spans in ((text_a, spans_a), (text_b, spans_b)))
-    if of_a and of_b:
-        return worded("{b}, not {a}", a=of_a, b=of_b)
-    if of_b:
-        return worded("{number} besides", number=of_b)
-    return worded("without {number}", number=of_a) if of_a else ""
 
 
 def _last_words(given: Given) -> str:

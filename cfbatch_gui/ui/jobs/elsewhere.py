@@ -23,7 +23,7 @@ from cfbatch_gui.core.inputs.layouts import check_mapping
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.elsewhere import AccountJob, read_pasted_job
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
@@ -52,7 +52,8 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import account_columns
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import kind_icon, title_words
+from cfbatch_gui.words.purposes import ICONS
+from cfbatch_gui.words.states import title_words
 
 _SAMPLE = 200  # rows by which the roles of columns are suggested
 _TEXT_HEIGHT = 110  # pixels
@@ -419,4 +420,4 @@ class AccountDialog(Dialog):
 
 
 def _icon(job: AccountJob) -> tuple[str, str]:
-    return kind_icon(job.kind), "quiet"
+    return ICONS[Purpose.RANK if job.kind is Kind.RANK else Purpose.VECTORS], "quiet"

@@ -29,11 +29,23 @@ from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
+from cfbatch_gui.ui.widgets import (
+    Button,
+    MenuButton,
+    PageHeader,
+    PrimaryButton,
+    Roomy,
+    Tabs,
+    column,
+    line,
+    restyle,
+    row,
+)
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.jobs import can_change_account, can_clear_account, is_over, request_ids, summary_words
 from cfbatch_gui.words.languages import tr
+from cfbatch_gui.words.purposes import ICONS, other_uses
 from cfbatch_gui.words.states import connection_of, words_of_job
 
 if TYPE_CHECKING:
@@ -47,6 +59,14 @@ VECTORS, DETAILS = "vectors", "details"
 SEARCH, MAP, GROUPS, DUPLICATES = "search", "map", "groups", "duplicates"
 VECTORIZE, MATCHES = "vectorize", "matches"
 RESULTS = (MATCHES, RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
+_OWN_TABS = {
+    Purpose.RANK: RANKING,
+    Purpose.MATCH: MATCHES,
+    Purpose.CATEGORIES: MATCHES,
+    Purpose.GROUPS: GROUPS,
+    Purpose.SEARCH: SEARCH,
+    Purpose.VECTORS: VECTORS,
+}
 
 
 class JobPage(QWidget):
@@ -71,7 +91,11 @@ class JobPage(QWidget):
         self.details = DetailsView(program)
         self._make_header()
         self._make_tabs()
-        content = column(self.header, 6, self.tabs, gap=0)
+        self.use_button = MenuButton(tr("Use for something else"), tip=tr("Nothing is sent for it."))
+        self.use_button.menu().aboutToShow.connect(self._fill_uses)
+        restyle(self.use_button, "kind", "quiet")
+        uses = column(None, row(self.use_button, 15, gap=0), None, line(), gap=0)
+        content = column(self.header, 6, row((self.tabs, 1), uses, gap=0), gap=0)
         content.addWidget(Roomy(self._stack), 1)
         self.setLayout(content)
 
@@ -94,9 +118,10 @@ class JobPage(QWidget):
         self._show_header(job)
         self._show_current()
 
-    def show_quality(self) -> None:
-        if self.tabs.is_shown(QUALITY):
-            self.tabs.choose(QUALITY)
+    def show_tab(self, key: str) -> None:
+        """Where the job has it."""
+        if self.tabs.is_shown(key):
+            self.tabs.choose(key)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         view = self._views.get(self.tabs.current())
@@ -188,6 +213,17 @@ class JobPage(QWidget):
         for text, icon, act, is_possible in entries:
             if is_possible:
                 self.header.more.add(text, partial(act, job.id), icon)
+
+    def _fill_uses(self) -> None:
+        self.use_button.menu().clear()
+        if (job := self._job) is not None:
+            for words, purpose in other_uses(job, has_lists=self._planned_of(job).has_lists):
+                self.use_button.add(words, partial(self._use_for, job.id, purpose), ICONS[purpose])
+
+    def _use_for(self, job_id: str, purpose: Purpose) -> None:
+        """Open the page of the purpose once it is kept."""
+        self._chosen.pop(job_id, None)
+        self._actions.use_for(job_id, purpose)
 
     def _show_details(self, _: str) -> None:
         self.tabs.set_shown(DETAILS, True)
@@ -294,6 +330,8 @@ class JobPage(QWidget):
             MATCHES: job.purpose in (Purpose.MATCH, Purpose.CATEGORIES),
             VECTORIZE: job.state in FORGETTABLE and self._has_account(),
         }
+        self.tabs.put_first(PROGRESS, results)
+        self.use_button.setVisible(job.kind is Kind.EMBED)
         for key in RESULTS:
             of_kind = (key in (RANKING, QUALITY, OVERVIEW)) == (results == RANKING)
             self.tabs.set_shown(key, of_kind and (has_something.get(key, True) or key == wanted))
@@ -307,7 +345,7 @@ class JobPage(QWidget):
         blocker.unblock()
 
     def _results_tab(self) -> str:
-        return RANKING if self._job is None or self._job.kind is Kind.RANK else VECTORS
+        return _OWN_TABS[self._job.purpose] if self._job is not None else RANKING
 
     def _tab_chosen(self, key: str) -> None:
         if self._job is not None:

@@ -53,7 +53,8 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import list_row
-from cfbatch_gui.words.states import DraftPhase, StateWords, kept_phase, kind_icon, library_words, words_of_job
+from cfbatch_gui.words.purposes import ICONS
+from cfbatch_gui.words.states import DraftPhase, StateWords, kept_phase, library_words, words_of_job
 
 
 class Group(StrEnum):
@@ -265,7 +266,7 @@ class LibraryDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
         top = box.top() + 4 + _more(QFontMetrics(option.font)) // 2
         spot = QStyle.visualRect(option.direction, box, QRect(box.left() + 11, top, 17, 17))
-        icons.paint_icon(painter, spot, kind_icon(job.kind), "quiet")
+        icons.paint_icon(painter, spot, ICONS[job.purpose], "quiet")
         words = QStyle.visualRect(option.direction, box, box.adjusted(_TEXT, 0, -10, 0))
         self._paint_words(painter, words, option.font, job)
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QStackedWidget, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAccessible, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Role
@@ -39,13 +39,14 @@ from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, NumberColumn, PagedRows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import Label, LinkButton, boxed, column, line, paint_bar, row
+from cfbatch_gui.ui.widgets import Label, LinkButton, boxed, column, line, row
+from cfbatch_gui.ui.widgets.bars import Bar
 from cfbatch_gui.ui.widgets.marks import Mark, MarkedText, number_format, spans_in_units
 from cfbatch_gui.ui.widgets.threshold import ThresholdSlider
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import one_line, score_text, worded
 from cfbatch_gui.words.languages import tr
-from cfbatch_gui.words.matches import MatchLook, doubts_line, match_look, numbers_line
+from cfbatch_gui.words.matches import MatchLook, doubt_words, match_look, numbers_line
 from cfbatch_gui.words.states import is_practice, short_model
 
 A, B = "list-a", "list-b"  # the icons of the lists
@@ -93,8 +94,10 @@ class CountCard(widgets.ChoiceCard):
         self._number = Label("", "figure")
         legend = row(*([widgets.IconLabel("square", role, 10)] if role else []), Label(word, "small"), None, gap=6)
         content = column(None, self._number, legend, None, gap=2, margins=(MEDIUM, TINY, MEDIUM, TINY))
+        content.addStrut(scaled(90 if role else 74) - 2 * MEDIUM)
         super().__init__("circle", word, "", content)
-        self.setMinimumSize(scaled(90 if role else 74), scaled(69))
+        self.setMinimumHeight(scaled(69))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
 
     def keep_room(self, most: int) -> None:
         self._number.setMinimumWidth(self._number.fontMetrics().horizontalAdvance(figures.number(most)))
@@ -107,27 +110,21 @@ class CountCard(widgets.ChoiceCard):
         return self._number.text()
 
 
-class ScoreBar(QWidget):
-    def __init__(self) -> None:
-        super().__init__()
-        self.share = 0.0
-        self.setFixedSize(44, 6)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            paint_bar(painter, QRectF(self.rect()), self.share, self.layoutDirection(), is_selected=True)
-
-
 class CandidateCard(widgets.Clickable):
     """A candidate, taken by a click or by its digit."""
+
+    accessible_role = QAccessible.Role.Button
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.setProperty("kind", "choice")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.key = Label(str(number))
         self.key.setProperty("kind", "key")
-        self._text, self._score, self._bar = MarkedText("", has_more=True), Label(), ScoreBar()
+        self._text, self._score, self._bar = MarkedText("", has_more=True), Label(), Bar()
+        self._bar.setFixedSize(44, 6)
         self._numbers = widgets.StateLabel()
+        self._numbers.setProperty("kind", "remark")
         self._numbers.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         score = column(None, self._score, self._bar, None, gap=TINY)
         words = column(row((self._text, 1), score), row(self._numbers, None), gap=2)
@@ -136,7 +133,7 @@ class CandidateCard(widgets.Clickable):
     def show_candidate(self, a: ListRow, b: ListRow, cells: str, score: float, *, is_taken: bool, marked: bool) -> None:
         self._text.show_text(b.text, than=a.text if marked else b.text, more=cells)
         self._score.setText("" if math.isnan(score) else score_text(score))
-        self._bar.share = 0.0 if math.isnan(score) else score
+        self._bar.share, self._bar.is_selected = 0.0 if math.isnan(score) else score, is_taken
         self._bar.update()
         words, differs = numbers_line(a.text, b.text) if marked else ("", False)
         self._numbers.set_state(words, *(("triangle-alert", "attention") if differs else ("check", "quiet")))
@@ -218,7 +215,8 @@ class MatchPanel(QWidget):
         for label, words in ((self._cells, cells), (self._error, match.a.error)):
             label.setText(words)
             label.setVisible(bool(words))
-        self._why.setText("" if is_decided or read.is_related else doubts_line(read.doubts(index)))
+        doubts = () if is_decided or read.is_related else read.doubts(index)
+        self._why.setText(" · ".join(map(doubt_words, doubts)))
         self._show_candidates(read, match, best)
         for part in (self.accept_button, self.none_button):
             part.setVisible(read.can_be_decided and bool(self.candidates))
@@ -295,7 +293,7 @@ class ThresholdCard(widgets.Card):
         for states, card in self.counts.items():
             card.chosen.connect(partial(self.pick, states))
         field = column(Label(words, "small"), self.field, self._proposed, None, gap=6)
-        self._parts = boxed(field), self.slider, boxed(row(*self.counts.values()))
+        self._parts = boxed(field), self.slider, boxed(widgets.Flow(*self.counts.values()))
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(WIDE)
         self._grid.setVerticalSpacing(MEDIUM)
@@ -418,6 +416,9 @@ class MatchesView(ResultsPage[Matches]):
 
     async def read(self, job: Job) -> Matches:
         folder, decisions = self.program.folder(job.id), self.program.decisions
+        has_only_decisions = self.loaded[:-1] == self.version(job)[:-1] and not job.options.matching.each_once
+        if self.matches is not None and has_only_decisions:
+            return await in_thread(self.matches.with_decisions, decisions.find)
         return await self.worked_out(
             tr("Comparing every row with every other…"),
             lambda tell: read_matches(folder, job, decisions.find, progress=tell),
@@ -542,7 +543,7 @@ class MatchesView(ResultsPage[Matches]):
         self.rows.refresh(len(rows))
         self.panel.setVisible(len(rows) > 0)
         if not len(rows):
-            self._table_stack.show_sentence(tr("No row is like that."))
+            self._table_stack.show_sentence(tr("There is no such row."))
             return
         self._table_stack.show_content()
         at = np.flatnonzero(rows == chosen)

@@ -4,10 +4,11 @@ import asyncio
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
@@ -19,39 +20,21 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.vector_files import usual_key
 from cfbatch_gui.core.vectorize.client import Metric, VectorizeIndex, check_connection_kind, check_index_name
-from cfbatch_gui.core.vectorize.push_values import (
-    IdSource,
-    MetadataColumn,
-    Push,
-    PushCheck,
-    PushOptions,
-    PushProgress,
-)
+from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, Push, PushCheck, PushOptions, PushProgress
 from cfbatch_gui.core.versions import find_predecessor
-from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.limits import INDEX_NAME_FORM, MAX_INDEX_NAME_BYTES, MAX_METADATA_BYTES
-from cfbatch_gui.ui import display
-from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui import display, widgets
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, TINY, scaled
-from cfbatch_gui.ui.widgets import (
-    PAGE_MARGINS,
-    Card,
-    CheckBox,
-    Choice,
-    Flow,
-    IconLine,
-    Label,
-    NoticeBar,
-    Saying,
-    ThinProgress,
-    boxed,
-    column,
-)
+from cfbatch_gui.ui.widgets import Card, CheckBox, Choice, Flow, Label, Saying, boxed, column
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.indexes import dimension_words
 from cfbatch_gui.words.languages import said
-from cfbatch_gui.words.states import connection_of, title_words
+from cfbatch_gui.words.states import title_words
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.results.vectorize_page import VectorizePage
 
 LONGEST_NAME = 40  # letters of a name of the user's that are shown in a sentence
 _NO_NAME = re.compile(r"[^a-z0-9]+")
@@ -74,21 +57,17 @@ def short_name(name: str) -> str:
     return figures.one_line(name, LONGEST_NAME)
 
 
-def accounts(program: Program) -> Iterator[Connection]:
-    """The connections that lead to an account, and so to Vectorize."""
-    for each in program.address_book.saved():
-        with suppress(UserError):
-            connection = program.address_book.connection(each.id)
-            if connection.kind is not ConnectionKind.WORKER:
-                yield connection
-
-
 def connection_to_index(program: Program, job: Job) -> Connection:
-    """The job's, or where that has no way to Vectorize the first account."""
-    own = connection_of(program, job)
-    if own is not None and own.kind not in (ConnectionKind.WORKER, ConnectionKind.PRACTICE):
-        return own
-    return next(accounts(program), None) or program.address_book.connection(job.connection)
+    """The job's, or where that has no way to Vectorize the first account. Raises UserError where there is none."""
+    book = program.address_book
+    for connection_id in (job.connection, *(each.id for each in book.saved())):
+        with suppress(UserError):
+            connection = book.connection(connection_id)
+            check_connection_kind(connection)
+            return connection
+    own = book.connection(job.connection)
+    check_connection_kind(own)
+    return own
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +90,6 @@ class JobVectors:
 def read_job(program: Program, job: Job) -> JobVectors:
     """Read a job, for a thread. Raises UserError."""
     connection = connection_to_index(program, job)
-    check_connection_kind(connection)
     vectorize, folder = program.vectorize, program.folder(job.id)
     earlier = find_predecessor(job, program.ledger.jobs(), program.folder)
 
@@ -138,27 +116,17 @@ _RESTING = 0.35  # seconds after the last change, before the vectors are looked 
 
 
 class PushForm(QWidget):
-    """Looks for the account's indexes, and at what a job would send there, by `tasks` of its page.
+    """Looks for the account's indexes, and at what a job would send there; its page says in the foot what is known."""
 
-    `changed` is called when more is known about it; `show_items` gets the numbers of texts that would be refused.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        tasks: Tasks,
-        *,
-        changed: Callable[[], object],
-        show_items: Callable[[tuple[int, ...]], object],
-    ) -> None:
+    def __init__(self, page: "VectorizePage") -> None:
         super().__init__()
-        self._program, self._tasks, self._tell, self._show_items = program, tasks, changed, show_items
+        self._page, self._program, self._tasks = page, page.program, page.tasks
         self._known: JobVectors | None = None
         self._indexes: tuple[VectorizeIndex, ...] = ()
         self._check: PushCheck | None = None
         self.has_failed = False  # the last question for the account's indexes
         cards = (self._index_card(), self._columns_card(), self._check_card())
-        self.setLayout(column(*cards, None, gap=MEDIUM, margins=PAGE_MARGINS))
+        self.setLayout(column(*cards, None, gap=MEDIUM, margins=widgets.PAGE_MARGINS))
 
     def begin(self, known: JobVectors, push: Push | None) -> None:
         """For a job, as `push` was sent, or else as the version before the job was."""
@@ -172,7 +140,7 @@ class PushForm(QWidget):
         self._fill_columns(known, options)
         for box in (self.gone, self.everything):
             box.setChecked(False)
-        self._show_check(None)
+        self._show_check(PushCheck())
         self._look_again(0.0)
         self.list_indexes(like.index if like is not None else "")
 
@@ -196,7 +164,7 @@ class PushForm(QWidget):
         self.name.setMinimumHeight(scaled(30))
         self.name.textEdited.connect(lambda _: self._show_index())
         self._new = _field(self.name)
-        self.index_line = IconLine("", "info")
+        self.index_line = widgets.IconLine("", "info")
         return Card(Label(self.tr("Into which index"), "strong"), self.index, self._new, self.index_line)
 
     def _columns_card(self) -> Card:
@@ -220,14 +188,14 @@ class PushForm(QWidget):
 
     def _check_card(self) -> Card:
         self.check_line = Label("", "body", wrap=True)
-        self.progress = ThinProgress()
+        self.progress = widgets.ThinProgress()
         self._notes = Saying("info")
-        self.problems = NoticeBar()
+        self.problems = widgets.NoticeBar()
         self.gone = CheckBox("")
         self._gone_by = Saying("info")
         self.everything = CheckBox("")
         for box in (self.gone, self.everything):
-            box.clicked.connect(lambda _: self._tell())
+            box.clicked.connect(lambda _: self._page.show_foot())
         found = (self._notes, self.problems, self.gone, self._gone_by, self.everything)
         title = Label(self.tr("Before anything is sent"), "strong")
         return Card(title, self.check_line, self.progress, *found)
@@ -324,7 +292,7 @@ class PushForm(QWidget):
         problem = self._index_problem()
         icon = ("triangle-alert", "attention") if problem else ("info", "quiet")
         self.index_line.set_line(problem or where, *icon)
-        self._tell()
+        self._page.show_foot()
 
     async def _list(self, wanted: str) -> None:
         if self._known is None:
@@ -407,28 +375,24 @@ class PushForm(QWidget):
         else:
             self._show_check(self._check)
         self.progress.hide()
-        self._tell()
+        self._page.show_foot()
 
     def _show_reading(self, done: int, total: int) -> None:
         self.check_line.setText(self.tr("Looking at the vectors, before anything is sent…"))
         self.progress.set_parts(done, total)
         self.progress.show()
 
-    def _show_check(self, check: PushCheck | None) -> None:
-        """None before anything is found."""
-        problems, notes, numbers = (check.problems, check.notes, check.numbers) if check else ((), (), ())
-        if check is not None:
-            refused = self.tr("Vectorize would refuse this as it is. Nothing was sent.")
-            self.check_line.setText(refused if problems else " ".join(map(said, check.sentences())))
-        self._notes.set_line("\n".join(map(said, notes)))
+    def _show_check(self, check: PushCheck) -> None:
+        refused = self.tr("Vectorize would refuse this as it is. Nothing was sent.")
+        self.check_line.setText(refused if check.problems else " ".join(map(said, check.sentences())))
+        self._notes.set_line("\n".join(map(said, check.notes)))
         self.problems.clear_links()
-        self.problems.say("\n".join(said(problem.sentence) for problem in problems))
-        for problem in problems:
+        self.problems.say("\n".join(said(problem.sentence) for problem in check.problems))
+        for problem in check.problems:
             if problem.items:
                 words = figures.plural(len(problem.items), "Show the row", "Show {n} rows")
-                self.problems.add_link(words, partial(self._show_items, problem.items))
-        is_there = check is not None and self.chosen_index() is not None
-        gone, held = (check.gone, check.unchanged) if check is not None and is_there else (0, 0)
+                self.problems.add_link(words, partial(self._page.show_rows, problem.items))
+        gone, held = (check.gone, check.unchanged) if self.chosen_index() is not None else (0, 0)
         self.gone.setVisible(gone > 0)
         self.gone.setText(
             figures.plural(
@@ -437,7 +401,7 @@ class PushForm(QWidget):
                 "{n} are gone from the file; take them out of the index",
             )
         )
-        jobs = [f"{short_name(name)}: {figures.number(count)}" for name, count in check.gone_by_job] if check else []
+        jobs = [f"{short_name(name)}: {figures.number(count)}" for name, count in check.gone_by_job]
         by_jobs = self.tr("They were sent with {jobs}.").format(jobs=figures.listed(jobs))
         self._gone_by.set_line(by_jobs if gone and jobs else "")
         self.everything.setVisible(held > 0)
@@ -448,11 +412,11 @@ class PushForm(QWidget):
                 "Send the {n} again, too, that are in the index unchanged",
             )
         )
-        if numbers:
-            names = figures.listed([short_name(each) for each in numbers])
+        if check.numbers:
+            names = figures.listed([short_name(each) for each in check.numbers])
             words = self.tr("Send the numbers of {columns} as texts").format(columns=names)
             self.as_text.setText(words.replace("&", "&&"))
-        self.as_text.setVisible(bool(numbers) or self.as_text.isChecked())
+        self.as_text.setVisible(bool(check.numbers) or self.as_text.isChecked())
 
 
 def _choice(name: str, fewest_letters: int, on_picked: Callable[[object], object]) -> Choice:

@@ -14,50 +14,19 @@ from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.nearest import LONGEST
+from cfbatch_gui.core.vectorize import push_values
 from cfbatch_gui.core.vectorize.client import Metric
-from cfbatch_gui.core.vectorize.push_values import (
-    Hit,
-    Push,
-    PushOptions,
-    PushOutcome,
-    PushProgress,
-    PushStage,
-    SearchResult,
-    Show,
-)
+from cfbatch_gui.core.vectorize.push_values import Hit, Push, PushOutcome, PushProgress, PushStage, Show
 from cfbatch_gui.core.vectorize.vectorize import TOP_K
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices, action_words
-from cfbatch_gui.ui.results.push_form import (
-    CHECK,
-    JobVectors,
-    PushForm,
-    read_job,
-    short_name,
-)
+from cfbatch_gui.ui.results.push_form import CHECK, JobVectors, PushForm, read_job, short_name
 from cfbatch_gui.ui.results.results_page import LOADING, ResultsPage
 from cfbatch_gui.ui.tables.table_rows import Column, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import HEADER_HEIGHT, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, ROW_HEIGHT, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    PAGE_MARGINS,
-    Button,
-    Card,
-    Choice,
-    Flow,
-    IconLabel,
-    Label,
-    LabelGrid,
-    MaybeEmpty,
-    PrimaryButton,
-    Saying,
-    Sentence,
-    ThinProgress,
-    boxed,
-    column,
-    row,
-    scrolled,
-)
+from cfbatch_gui.ui.widgets import Button, Card, Flow, Label, PrimaryButton, Saying, boxed, column, row, scrolled
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.indexes import dimension_words, push_facts
 from cfbatch_gui.words.languages import said, tr
@@ -78,28 +47,29 @@ class RunningPush:
 class PushView(QWidget):
     """A push while it runs, is stopped or is over; `indexes` has those of its job, by the names of their indexes."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, page: "VectorizePage") -> None:
         super().__init__()
-        self._clock = clock
-        self._icon = IconLabel("loader", "accent", 18)
+        self._clock = page.program.clock
+        self._icon = widgets.IconLabel("loader", "accent", 18)
         self.title = Label("", "part", wrap=True)
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.line = Label("", "body", wrap=True)
-        self.bar = ThinProgress()
+        self.bar = widgets.ThinProgress()
         self.more, self.waiting, self.notes = Label("", "quiet", wrap=True), Saying("clock"), Saying("info")
-        self.pause_button = Button("", "pause")
-        self.carry_on_button = PrimaryButton(tr("Carry on"), "play")
-        self.check_button, self.choose_button = Button(tr("Check again")), Button()
+        self.pause_button = Button("", "pause", page.stop_pushing)
+        self.carry_on_button = PrimaryButton(tr("Carry on"), "play", page.carry_on)
+        self.check_button = Button(tr("Check again"), on_click=page.check_again)
+        self.choose_button = Button(on_click=page.choose)
         self._buttons = (self.pause_button, self.carry_on_button, self.check_button, self.choose_button)
-        self.indexes = Choice(tr("Index"))
-        self.sent = LabelGrid("quiet", stretches=(0, 1), gap=WIDE, wrapped=1)
+        self.indexes = widgets.Choice(tr("Index"), on_picked=page.show_push_into)
+        self.sent = widgets.LabelGrid("quiet", stretches=(0, 1), gap=WIDE, wrapped=1)
         title, buttons = row(self._icon, (self.title, 1)), boxed(Flow(*self._buttons))
         state = Card(title, self.line, self.bar, self.more, self.waiting, self.notes, buttons)
         self._sent = Card(row(Label(tr("What was sent"), "strong"), None, self.indexes), self.sent)
         self.setLayout(column(state, self._sent, gap=MEDIUM))
 
     def show_running(self, running: RunningPush) -> None:
-        progress = running.progress or PushProgress(PushStage.READING, 0, 0)
+        progress = running.progress or PushProgress()
         is_sent = progress.stage in _AT_THE_INDEX
         line = tr("You can close the window: what was accepted stays so, and the rest can be sent later.")
         if is_sent:
@@ -175,7 +145,7 @@ class SearchPanel(Card):
 
     def __init__(self, search: Callable[[], object]) -> None:
         super().__init__()
-        self.price = Sentence("", "quiet")
+        self.price = widgets.Sentence("", "quiet")
         self.sentence = QLineEdit()
         self.sentence.setMaxLength(LONGEST)
         self.sentence.setAccessibleName(tr("A sentence to look for in the index"))
@@ -187,7 +157,7 @@ class SearchPanel(Card):
         self.found: Rows[Hit] = Rows(_hit_columns(), key=lambda each: each.id, parent=self)
         title = tr("Found in the index")
         self.table = TableView("vectorize/found", title, self.found, inset=True)
-        self._found_or_not = MaybeEmpty("search", self.table)
+        self._found_or_not = widgets.MaybeEmpty("search", self.table)
         self._found_or_not.setMinimumHeight(scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
         self.show_sentence = self._found_or_not.show_sentence
         self.body.addWidget(boxed(Flow(Label(tr("Try a search"), "strong"), self.price, gap=SMALL)))
@@ -209,7 +179,7 @@ class SearchPanel(Card):
     def show_possible(self) -> None:
         self.button.set_possible("" if self.text() else tr("Type a sentence first."))
 
-    def show_result(self, result: SearchResult) -> None:
+    def show_result(self, result: push_values.SearchResult) -> None:
         self.found.set_rows(result.hits)
         if not result.hits:
             self.show_sentence(
@@ -244,9 +214,9 @@ _LEAST_PART = 150  # pixels of what scrolls above it
 
 
 class VectorizePage(ResultsPage[JobVectors]):
-    """`rows_wanted` brings item numbers to be shown in the table, and what they are called there."""
+    """`rows_wanted` brings the job, item numbers to be shown in its table, and what they are called there."""
 
-    rows_wanted = Signal(object, str)
+    rows_wanted = Signal(object, object, str)
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "layers")
@@ -256,7 +226,6 @@ class VectorizePage(ResultsPage[JobVectors]):
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
         self._found = ""  # about the last search
-        self._make_widgets()
         self._lay_out()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -267,28 +236,15 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     # Making
 
-    def _make_widgets(self) -> None:
-        self.form = PushForm(
-            self.program,
-            self.tasks,
-            changed=self._show_foot,
-            show_items=lambda items: self.rows_wanted.emit(items, tr("Would be refused")),
-        )
-        self.state = PushView(self.program.clock)
-        self.state.pause_button.clicked.connect(self._stop)
-        self.state.carry_on_button.clicked.connect(self._carry_on)
-        self.state.check_button.clicked.connect(self._check_again)
-        self.state.choose_button.clicked.connect(self._choose)
-        self.state.indexes.picked.connect(self._picked)
+    def _lay_out(self) -> None:
+        self.form, self.state = PushForm(self), PushView(self)
         self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
         self.back_button = Button(tr("Back"), on_click=self._leave_form)
         self.send_button = PrimaryButton(tr("Send vectors"), "send", self._send)
-
-    def _lay_out(self) -> None:
         self._form_part = scrolled(self.form)
         self._push_part = scrolled(
-            boxed(column(self.state, (self.search, 1000), None, gap=MEDIUM, margins=PAGE_MARGINS))
+            boxed(column(self.state, (self.search, 1000), None, gap=MEDIUM, margins=widgets.PAGE_MARGINS))
         )
         self._parts = QStackedWidget()
         for part in (self._form_part, self._push_part):
@@ -337,13 +293,13 @@ class VectorizePage(ResultsPage[JobVectors]):
             self._show_price()
         self.search.setVisible(not is_sending and push is not None and push.is_whole)
         self._parts.setCurrentWidget(self._form_part if is_form else self._push_part)
-        self._show_foot()
+        self.show_foot()
 
-    def _picked(self, index: str) -> None:
+    def show_push_into(self, index: str) -> None:
         self._push = next((each for each in self._known.pushes if each.index == index), None) if self._known else None
         self._show_part()
 
-    def _show_foot(self) -> None:
+    def show_foot(self) -> None:
         is_form = self._parts.currentWidget() is self._form_part
         self.send_button.setVisible(is_form)
         self.back_button.setVisible(is_form and self._push is not None)
@@ -369,10 +325,13 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     # The form
 
+    def show_rows(self, items: Sequence[int]) -> None:
+        self.rows_wanted.emit(self.shown, items, tr("Would be refused"))
+
     def _list_again(self) -> None:
         self.form.list_indexes(self.form.index_name())
 
-    def _choose(self) -> None:
+    def choose(self) -> None:
         self._chooses = True
         if self._known is not None:
             self.form.begin(self._known, self._push)
@@ -391,11 +350,11 @@ class VectorizePage(ResultsPage[JobVectors]):
             is_new = form.chosen_index() is None
             self._send_to(form.index_name(), form.options(), new_dimension=known.dimension if is_new else 0)
 
-    def _carry_on(self) -> None:
+    def carry_on(self) -> None:
         if self._push is not None:
             self._send_to(self._push.index, self._push.options)
 
-    def _send_to(self, index: str, options: PushOptions, *, new_dimension: int = 0) -> None:
+    def _send_to(self, index: str, options: push_values.PushOptions, *, new_dimension: int = 0) -> None:
         """`new_dimension` is that of an index that is created first, 0 for one that is there."""
         known, vectorize = self._known, self.program.vectorize
         if known is None:
@@ -413,7 +372,7 @@ class VectorizePage(ResultsPage[JobVectors]):
 
         self.tasks.start(CHECK, begin())
 
-    def _check_again(self) -> None:
+    def check_again(self) -> None:
         known, push = self._known, self._push
         if known is not None and push is not None:
             verify = partial(self.program.vectorize.verify, known.job.id, known.connection.id, push.index)
@@ -442,7 +401,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         if self._known is not None and self._known.job.id == job_id:
             self._show_part()
 
-    def _stop(self) -> None:
+    def stop_pushing(self) -> None:
         if self.shown is not None and self.shown.id in self._running:
             self._change(self.shown.id, is_stopping=True)
             self.pushing.cancel(self.shown.id)
@@ -476,7 +435,7 @@ class VectorizePage(ResultsPage[JobVectors]):
             found = await self.program.vectorize.search(known.job.id, known.connection.id, push.index, text)
             self.search.show_result(found)
             self._found = said(found.sentence) if found.hits else ""
-            self._show_foot()
+            self.show_foot()
         except UserError:
             self.search.show_sentence(tr("The search did not come back with an answer."))
             raise

@@ -7,6 +7,8 @@ from typing import Literal
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
     QDropEvent,
     QFont,
     QFontMetrics,
@@ -93,6 +95,34 @@ class DropOverlay(QFrame):
         self.show()
 
 
+class DropTarget(QWidget):
+    """A part of a page that may take dropped files, folders and texts."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._veil: DropOverlay | None = None
+
+    def take_drops(self, over: QWidget, words: str, on_dropped: Callable[[Sequence[Path] | str], object]) -> None:
+        """`words` say over a part of it what dropping does."""
+        self._veil, self._on_dropped = DropOverlay(over, words), on_dropped
+        self.setAcceptDrops(True)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self._veil is not None and (local_files(event.mimeData()) or event.mimeData().hasText()):
+            take_copy(event)
+            self._veil.cover()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        if self._veil is not None:
+            self._veil.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if self._veil is not None:
+            self._veil.hide()
+            take_copy(event)
+            self._on_dropped(local_files(event.mimeData()) or event.mimeData().text())
+
+
 Level = Literal["info", "attention", "error", "done"]
 LEVEL_ICONS: dict[Level, tuple[str, str]] = {
     "info": ("info", "accent"),
@@ -124,6 +154,17 @@ def paint_bar(
             filled.moveRight(box.right())
         painter.setBrush(theme.colour(role))
         painter.drawRoundedRect(filled, radius, radius)
+
+
+class Bar(QWidget):
+    """As `paint_bar` paints it."""
+
+    share, is_selected = 0.0, False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            box = QRectF(self.rect())
+            paint_bar(painter, box, self.share, self.layoutDirection(), is_selected=self.is_selected)
 
 
 class ThinProgress(QProgressBar):
@@ -298,6 +339,7 @@ class Tabs(KeyboardRing, QTabBar):
         self.setProperty("margin", "true" if margin else "false")
         self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
         self._keys: list[str] = []  # of the tabs that are shown
+        self._first: tuple[str, ...] = ()  # the keys that stand before the others
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
@@ -318,7 +360,8 @@ class Tabs(KeyboardRing, QTabBar):
 
     def set_shown(self, key: str, shown: bool) -> None:
         if shown and key not in self._keys:
-            before = list(self._titles)[: list(self._titles).index(key)]
+            order = list(dict.fromkeys((*self._first, *self._titles)))
+            before = order[: order.index(key)]
             index = sum(each in self._keys for each in before)
             self._keys.insert(index, key)
             self.insertTab(index, self._titles[key])
@@ -329,6 +372,14 @@ class Tabs(KeyboardRing, QTabBar):
 
     def is_shown(self, key: str) -> bool:
         return key in self._keys
+
+    def put_first(self, *keys: str) -> None:
+        """These before all others, which keep the order in which they were added."""
+        order = [key for key in dict.fromkeys((*keys, *self._titles)) if key in self._keys]
+        self._first = keys
+        for index, key in enumerate(order):
+            self.moveTab(self._keys.index(key), index)
+            self._keys.insert(index, self._keys.pop(self._keys.index(key)))
 
     def set_title(self, key: str, title: str) -> None:
         self._titles[key] = title

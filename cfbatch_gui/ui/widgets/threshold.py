@@ -112,7 +112,9 @@ class ThresholdSlider(KeyboardRing, QSlider):
         painter.setPen(QPen(theme.colour("quiet"), 1.5, Qt.PenStyle.DotLine))
         painter.drawLine(at, 0, at, bottom)
         side = Qt.AlignmentFlag.AlignRight if is_left else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(QRect(at - _GAP - width if is_left else at + _GAP, 0, width, bottom), side, words)
+        box = QRect(at - _GAP - width if is_left else at + _GAP, 0, width, 2 * painter.fontMetrics().height())
+        painter.fillRect(box, theme.colour("inset"))  # over the line of the handle
+        painter.drawText(box, side, words)
 
     def _paint_axis(self, painter: QPainter) -> None:
         """Its ends give way to the value between them."""

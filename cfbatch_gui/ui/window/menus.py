@@ -44,7 +44,7 @@ class Menus(QObject):
         self._job.aboutToShow.connect(self._fill_job)
         self._job.setToolTipsVisible(True)  # a command that is not possible says why
         file = (
-            action(tr("New job"), _Key.New, new_jobs.start),
+            action(tr("New job"), _Key.New, workspace.show_start),
             action(tr("Open a file…"), _Key.Open, new_jobs.choose_file),
             self.by_request_id,
             None,

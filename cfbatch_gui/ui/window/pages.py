@@ -155,7 +155,7 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         "changed": workspace.job_changed,
         "quality_help_wanted": partial(workspace.menus.show_help, Topic.QUALITY),
         "judge_wanted": workspace.judge,
-        "review_wanted": workspace.review,
+        "review_wanted": lambda job_id: workspace.review(job_id, getattr(view, "matches", None)),
         "export_wanted": workspace.export,
     }
     for signal, receiver in receivers.items():

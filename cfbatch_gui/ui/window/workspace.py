@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState, Purpose
 from cfbatch_gui.core.jobs.store.data_folder import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs
@@ -21,12 +21,14 @@ from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.announcements import Announcements
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
-from cfbatch_gui.ui.window.new_jobs import NewJobs, WelcomePage
+from cfbatch_gui.ui.window.new_jobs import NewJobs
 from cfbatch_gui.ui.window.pages import ConnectionInUse, import_pages, make_result
+from cfbatch_gui.ui.window.start_page import StartPage
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 
 if TYPE_CHECKING:
+    from cfbatch_gui.core.results.matches import Matches
     from cfbatch_gui.ui.connections.connection_page import ConnectionPage
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
@@ -85,27 +87,27 @@ class Workspace:
         window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
         self.notices.connection_wanted.connect(self.show_connections)
         window.close_requested.connect(lambda: self.tasks.start("close", self._close()))
-        window.library.new_button.clicked.connect(lambda _checked=False: self.new_jobs.start())
+        window.library.new_button.clicked.connect(lambda _checked=False: self.show_start())
         window.library.opened.connect(self.open_job)
         window.library.rows.title_of = self.program.address_book.title
         self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
         job = self._last_job()
         is_draft = with_draft or (job is not None and not job.is_sent)
-        _ = self.draft_page if is_draft else self.welcome_page if job is None else self.job_page
+        _ = self.draft_page if is_draft else self.start_page if job is None else self.job_page
 
     async def begin(self, files: Sequence[str], *, with_example: bool) -> None:
-        """Show a draft for `files`, else the last job, else one that needs the user, else the welcome page."""
+        """Show a draft for `files`, else the last job, else one that needs the user, else the first page."""
         self.announcements.begin(self.program.ledger.jobs())
         self.show_jobs()
         if not files and not with_example:
-            self._open_or_welcome(self._last_job())
+            self._open_or_start(self._last_job())
         self.window.show()
         self.in_use.show()
         self.tasks.start("desktop", self.announcements.serve_desktop())
         if files:
             self.open_each(files)
         elif with_example:
-            await self.new_jobs.begin_example()
+            await self.new_jobs.begin_example(Purpose.RANK)
         await self.ready()
         await self._tell_of_data_folder()
         await self.program.resume_all()
@@ -141,8 +143,8 @@ class Workspace:
     # The pages, each with its signals
 
     @cached_property
-    def welcome_page(self) -> WelcomePage:
-        return self._added(WelcomePage(self.new_jobs, self.notices))
+    def start_page(self) -> StartPage:
+        return self._added(StartPage(self.program, self.new_jobs, self.notices))
 
     @cached_property
     def draft_page(self) -> "DraftPage":
@@ -187,7 +189,7 @@ class Workspace:
         from cfbatch_gui.ui.evaluation.review_page import ReviewPage
 
         page = self._added(ReviewPage(self.program, self.notices))
-        page.done.connect(self.open_if_there)
+        page.done.connect(self._reviewed)
         return page
 
     @cached_property
@@ -268,11 +270,11 @@ class Workspace:
         self.menus.export.setEnabled(job.is_sent and job.has_results)
         self.in_use.show()
 
-    def _open_or_welcome(self, job: Job | None) -> None:
+    def _open_or_start(self, job: Job | None) -> None:
         if job is not None:
             self._open_now(job.id)
         else:
-            self.show(self.welcome_page)
+            self.show(self.start_page)
 
     def _last_job(self) -> Job | None:
         """The job that was open when the window was closed, else the first one."""
@@ -302,7 +304,7 @@ class Workspace:
             return
         job = next((job for job in jobs if job.id == opened), None)
         if job is None:
-            self._open_or_welcome(self._first_job())
+            self._open_or_start(self._first_job())
         elif job.is_sent and self.is_shown("job_page"):
             self.job_page.show_job(job)
             self.menus.export.setEnabled(job.has_results)
@@ -322,6 +324,11 @@ class Workspace:
             self.connection_page.paste()
         else:
             self.new_jobs.paste()
+
+    def show_start(self) -> None:
+        """The page on which a new job begins."""
+        self.show(self.start_page)
+        self.start_page.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_new(self, job_id: str) -> None:
         self.show_jobs()
@@ -382,14 +389,19 @@ class Workspace:
         else:
             self.when_ready("open", show)
 
-    def review(self, job_id: str) -> None:
-        """Review the doubtful matches of a job, which stays the one that is open."""
+    def review(self, job_id: str, matches: "Matches | None" = None) -> None:
+        """Review the doubtful matches of a job, as they are shown; it stays the one that is open."""
 
         def show() -> None:
             self.window.pages.setCurrentWidget(self.review_page)
-            self.review_page.review(self.program.ledger.job(job_id))
+            self.review_page.review(self.program.ledger.job(job_id), matches)
 
         self.when_ready("open", show)
+
+    def _reviewed(self, job_id: str) -> None:
+        self.open_if_there(job_id)
+        if "job_page" in vars(self):
+            self.job_page.show_tab("matches")
 
     def judge_shown(self) -> None:
         if self.is_shown("comparison_page"):
@@ -409,7 +421,7 @@ class Workspace:
         elif left:
             self.open_job(left[0])
             if "job_page" in vars(self):
-                self.job_page.show_quality()
+                self.job_page.show_tab("quality")
 
     # Settings
 
@@ -443,7 +455,7 @@ class Workspace:
 
     def leave_settings(self) -> None:
         self.in_use.show()
-        self._open_or_welcome(self._first_job())
+        self._open_or_start(self._first_job())
 
     def _open_from_desktop(self, job_id: str) -> None:
         self.open_if_there(job_id)

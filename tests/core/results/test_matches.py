@@ -4,6 +4,7 @@ import math
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
     await opened.close()
 
 
-async def matched(program: Program, folder: Path, **options: object) -> Job:
+async def matched(program: Program, folder: Path, **options: Any) -> Job:
     return await two_lists(program, folder, A, B, texts=[2], **options)
 
 

@@ -27,7 +27,7 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
 async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Stage, tmp_path: Path) -> None:
     person = stage.person
     await person.click("New job")
-    await person.click("Group, map and search texts")
+    await person.click("Vectors for another program")
     await stage.open_file(material.products(tmp_path / "again.csv", count=COUNT))
     await person.until_sees("Nothing is sent: earlier jobs have every result.")
     await person.click("Finish without sending")
@@ -38,7 +38,7 @@ async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Sta
 async def test_the_lists_say_what_is_sent_and_the_user_chooses_otherwise(stage: Stage, tmp_path: Path) -> None:
     person = stage.person
     await person.click("New job")
-    await person.click("Group, map and search texts")
+    await person.click("Vectors for another program")
     await stage.open_file(material.products(tmp_path / "june.csv", june=True, count=COUNT))
     await person.until_sees("A newer version of “May”", "19 to send")
     page = stage.workspace.draft_page

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfbatch_gui.core.errors import DataError, OverBudget
-from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job, JobState
@@ -140,13 +140,14 @@ SELECT min(contexts), max(contexts) FROM (
 @dataclass(frozen=True, slots=True)
 class Planned:
     """`tokens` is the estimate from low to high; `contexts_each` is 0 when queries have different numbers. `doubtful`
-    rows were left out, `doubtful_sent` sent.
+    rows were left out, `doubtful_sent` sent. `has_lists`: its texts are those of two lists.
     """
 
     tokens: tuple[int, int] | None = None
     contexts_each: int = 0
     doubtful: int = 0
     doubtful_sent: int = 0
+    has_lists: bool = False
 
 
 def read_planned(folder: JobFolder) -> Planned:
@@ -155,8 +156,9 @@ def read_planned(folder: JobFolder) -> Planned:
         tokens = _estimate(database)
         least, most = database.execute(_EACH).fetchone()
         counts = dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind"))
+        has_lists = metadata_value(database, "layout") == Layout.LISTS
     doubtful, doubtful_sent = (counts.get(kind, 0) for kind in (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT))
-    return Planned(tokens, int(least or 0) if least == most else 0, doubtful, doubtful_sent)
+    return Planned(tokens, int(least or 0) if least == most else 0, doubtful, doubtful_sent, has_lists)
 
 
 def _estimate(database: sqlite3.Connection) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, 
 from cfbatch_gui.core.results.exports.match_rows import MatchRows
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
 from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows
+from cfbatch_gui.core.results.matches import Matches
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.outcomes import count_items
 from cfbatch_gui.core.results.rankings import Rankings
@@ -197,28 +198,26 @@ _MATCHES, _NOT_MATCHED = message("matches_sheet"), message("not_matched_in_b")
 
 
 def write_matches(work: Work) -> Written:
-    """List A with what it gets of B; what is left of B stands in a second sheet."""
+    """List A with what it gets of B; what is left of B stands in a second sheet, which is there only if it has rows."""
     table = MatchRows(work, for_people=True)
-    blocks = table.blocks()
-    first = next(blocks, [])
-    columns = [_fitted(at, name, first) for at, name in enumerate(table.columns)]
-    for at, kind in table.ours.items():
-        columns[at] = replace(columns[at], decimals=SCORE_DECIMALS if kind == "float64" else None)
-    with _checked_workbook(work) as (book, sheets):
-        sheets.append(own := Sheet(book, work.say(_MATCHES), columns))
-        for row in chain(first, chain.from_iterable(blocks)):
-            own.add(row)
-        rest = table.unmatched()
-        if some := list(islice(rest, _FITTED)):
-            columns = [_fitted(at, name, some) for at, name in enumerate(table.columns_of_b)]
-            sheets.append(left := Sheet(book, work.say(_NOT_MATCHED), columns))
-            for row in chain(some, rest):
-                left.add(row)
-    return Written(own.rows, (work.path,), {**_rows_of(sheets), **table.notes})
+    own = _MATCHES, table.columns, chain.from_iterable(table.blocks())
+    with _checked_workbook(work, table.matches) as (book, sheets):
+        for name, headers, rows in (own, (_NOT_MATCHED, table.columns_of_b, table.unmatched())):
+            some = list(islice(rows, _FITTED))
+            columns = [_fitted(at, header, some) for at, header in enumerate(headers)]
+            for at, kind in table.ours.items() if name is _MATCHES else ():
+                columns[at] = replace(columns[at], decimals=SCORE_DECIMALS if kind == "float64" else None)
+            if some or name is _MATCHES:
+                sheets.append(sheet := Sheet(book, work.say(name), columns))
+                for row in chain(some, rows):
+                    sheet.add(row)
+    return Written(sheets[0].rows, (work.path,), {**_rows_of(sheets), **table.notes})
 
 
 @contextmanager
-def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[Sheet]]]":
+def _checked_workbook(
+    work: Work, matches: Matches | None = None
+) -> "Iterator[tuple[xlsxwriter.Workbook, list[Sheet]]]":
     """A workbook for the sheets that are added to the list; the last one says where it comes from."""
     import xlsxwriter  # here, because every command imports this module, and few write a workbook
     from xlsxwriter.exceptions import FileCreateError
@@ -233,7 +232,7 @@ def _checked_workbook(work: Work) -> "Iterator[tuple[xlsxwriter.Workbook, list[S
             for sheet in sheets:
                 sheet.finish()
             about = Sheet(book, work.say(_ABOUT), [Column(0, work.say(_ABOUT), 24), Column(1, "", 80)])
-            for row in _about(work):
+            for row in _about(work, matches):
                 about.add(row)
             book.close()
         except FileCreateError as error:
@@ -271,7 +270,7 @@ def write_vectors(work: Work) -> Written:
     return Written(table.count, (work.path,), {**table.notes, **_rows_of(sheets)})
 
 
-def _about(work: Work) -> Iterator[tuple[str, str]]:
+def _about(work: Work, matches: Matches | None) -> Iterator[tuple[str, str]]:
     """Rows (name, value) of the origin; without the time, so that equal exports are identical."""
     job, say = work.job, work.say
     is_ranking = job.kind is Kind.RANK
@@ -297,4 +296,6 @@ def _about(work: Work) -> Iterator[tuple[str, str]]:
     if is_ranking:
         rows[message("ranks")] = say(message("equal_scores_share_rank_next_rank"))
         rows[message("scores")] = say(message("compare_scores_within_one_query_they"))
+    if matches is not None:
+        rows[_MATCHES] = say(message("matches_summary", **matches.tally()))
     return ((say(name), value) for name, value in rows.items())

@@ -39,8 +39,7 @@ class _OfMatches(ABC):
 
     @property
     def notes(self) -> dict[str, object]:
-        options = asdict(self._work.job.options.matching) | {"threshold": self.matches.threshold}
-        return {"matches": {**options, **self.matches.tally()}}
+        return {"matches": {**asdict(self._work.job.options.matching), **self.matches.tally()}}
 
     def blocks(self) -> Iterator[list[Row]]:
         matches, options = self.matches, self._options
@@ -58,9 +57,9 @@ class _OfMatches(ABC):
             self._work.steps.wrote(len(block))
 
     def _margin(self, index: int) -> float | None:
-        """None beside a row that a person chose instead of the first."""
+        """Of scores of nine decimals; None beside a row that a person chose instead of the first."""
         is_first = self.matches.chosen[index] in (-1, self.matches.first[index])
-        return _number(float(self.matches.margins[index])) if is_first else None
+        return _number(round(float(self.matches.margins[index]), 9)) if is_first else None
 
     @abstractmethod
     def _lines(self, index: int, row: ListRow, pairs: _Pairs) -> Iterable[Row]:
