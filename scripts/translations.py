@@ -33,6 +33,7 @@ KEYWORDS: Final[dict[str, Any]] = {
     "tr": {1: (1,), 2: (1, (2, "c"))},
     "_tr": {1: (1,), 2: (1, (2, "c"))},
     "worded": (1,),
+    "emphasised": (1,),
     "plural": (2, 3),
     "say_count": (2, 3),
 }

@@ -1,8 +1,10 @@
 """Numbers, sizes, prices, durations and dates as text in the language that is in use."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from numbers import Integral
+from string import Formatter
 from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import UsageError
@@ -59,6 +61,23 @@ def _shown(value: object) -> object:
     return number(int(value)) if isinstance(value, Integral) else value
 
 
+Runs = tuple[tuple[str, bool], ...]
+"""A sentence in runs of text, each with whether it stands out."""
+
+
+def emphasised(text: str, /, **values: str | Runs) -> Runs:
+    """`text` in the language, in which the values stand out, or are runs themselves."""
+    runs: list[tuple[str, bool]] = []
+    for literal, name, _, _ in Formatter().parse(tr(text)):
+        value = values[name] if name else ()
+        runs += [(literal, False), *(value if isinstance(value, tuple) else ((value, True),))]
+    return tuple(run for run in runs if run[0])
+
+
+def plain(runs: Runs) -> str:
+    return "".join(text for text, _ in runs)
+
+
 def told(code: str, /, **values: object) -> str:
     """A sentence of resources/sentences.txt, in the language."""
     return said(message(code, **values))
@@ -72,6 +91,14 @@ def listed(things: Sequence[str]) -> str:
     if len(things) < 2:
         return "".join(things)
     return tr("{some} and {last}").format(some=", ".join(things[:-1]), last=things[-1])
+
+
+def listed_runs(things: Sequence[str]) -> Runs:
+    """As `listed`, with the things standing out."""
+    if len(things) < 2:
+        return tuple((thing, True) for thing in things)
+    some = tuple(run for thing in things[:-1] for run in ((", ", False), (thing, True)))[1:]
+    return emphasised("{some} and {last}", some=some, last=things[-1])
 
 
 def size(count: int) -> str:
@@ -95,6 +122,11 @@ def dollars(low: float, high: float | None = None) -> str:
     if shown_low == shown_high:
         return _price(high, digits)
     return tr("${low}–{high}").format(low=shown_low, high=shown_high)
+
+
+def about_dollars(amount: float) -> str:
+    """ "$12.40", "$0.0004": as many decimals as the first digit that counts needs, at least two."""
+    return _price(amount, max(2, -math.floor(math.log10(amount))) if amount > 0 else 2)
 
 
 def prices(low: "Price", high: "Price | None" = None) -> str:

@@ -1,10 +1,13 @@
 """How a file is read, in words: the window's links, and the line of the terminal."""
 
+from collections.abc import Sequence
+
 from cfbatch_gui.core.inputs.encodings import shown_name
-from cfbatch_gui.core.inputs.input_values import FileFormat, Shape, Source
+from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape, Source
+from cfbatch_gui.core.inputs.layouts import read_template
 from cfbatch_gui.core.inputs.readers.formats import format_of
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.words.figures import one_line, plural
+from cfbatch_gui.words.figures import Runs, emphasised, listed_runs, one_line, plural
 from cfbatch_gui.words.languages import said, tr
 
 _SHAPES = {
@@ -61,6 +64,32 @@ def how_read(source: Source) -> str:
     """All of it in a line, without what is hidden."""
     words = (format_words, separator_words, sheet_words, header_words, encoding_words)
     return " · ".join(filter(None, (each(source) for each in words)))
+
+
+def lists_words(mapping: Mapping, columns: Sequence[str], second: Sequence[str] = ()) -> Runs:
+    """What is compared with what; of one list its rows among each other. () while a text is not chosen."""
+    a = _joined_columns(mapping.roles, mapping.template, columns)
+    b = _joined_columns(mapping.second_roles, mapping.second_template, second)
+    names = {"a": listed_runs(a), "b": listed_runs(b)}
+    if not a or (second and not b):
+        return ()
+    if not second:
+        if len(a) > 1:
+            return emphasised("{a} are read as one text and compared with those of all other rows.", **names)
+        return emphasised("{a} of each row is compared with that of all other rows.", **names)
+    if len(a) > 1 and len(b) > 1:
+        return emphasised("{a} of A and {b} of B are read as one text each and compared.", **names)
+    if len(a) > 1:
+        return emphasised("{a} of A are read as one text and compared with {b} of B.", **names)
+    if len(b) > 1:
+        return emphasised("{a} of A is compared with {b} of B which are read as one text.", **names)
+    return emphasised("{a} of A is compared with {b} of B.", **names)
+
+
+def _joined_columns(roles: Sequence[Role], template: str, columns: Sequence[str]) -> list[str]:
+    found = read_template(template, columns) if template else ""
+    used = [at for at, role in enumerate(roles) if role is Role.TEXT] if isinstance(found, str) else found.columns
+    return [one_line(columns[at], 40) for at in sorted(used)]
 
 
 def visible(separator: str) -> str:

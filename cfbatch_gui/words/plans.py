@@ -2,15 +2,31 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import PastTimes, Spent
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, Price, next_reset
-from cfbatch_gui.words.figures import duration_range, number, percent, plural, prices, size, told, worded
+from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, Price, next_reset, price
+from cfbatch_gui.words.figures import (
+    Runs,
+    about_dollars,
+    duration_range,
+    emphasised,
+    number,
+    percent,
+    plural,
+    prices,
+    size,
+    told,
+    worded,
+)
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import is_practice
+
+if TYPE_CHECKING:
+    from cfbatch_gui.core.results.matches import ListCounts
 
 _FEW = 5  # batches, of which all are answered about as soon as one is
 _FEW_NEURONS = 10.0
@@ -40,6 +56,67 @@ def _time(found: Plan, job: Job, past: PastTimes | None) -> str:
     if len(found.batches) > _FEW or job.options.at_once:
         return ""
     return tr("a few seconds") if is_practice(job) else tr("usually within 5 minutes")
+
+
+MANY_PAIRS = 100_000  # from here on a match of the two lists is named, which costs less
+
+
+def match_instead_words(queries: int, contexts: int, found: Plan | None = None) -> str:
+    """What a ranking of all contexts for each query would come to as a match of the two lists, "" where it has few
+    pairs; with the plan of the ranking also about which price.
+    """
+    pairs, fewer = queries * contexts, min(queries, contexts)
+    if pairs < MANY_PAIRS:
+        return ""
+    words = plural(queries + contexts, "{n} text instead", "{n} texts instead")
+    if found is not None and found.price_high.is_listed:
+        cost = about_dollars(price(found.tokens_high // fewer, found.model).dollars)
+        words = worded("{words}, about {price}", words=words, price=cost)
+    return worded("These are {pairs} pairs. Matching the two lists sends {words}.", pairs=pairs, words=words)
+
+
+def lists_words(lists: "ListCounts", found: Plan, job: Job) -> Runs:
+    """Such as "500 rows of A and 2,000 of B are sent once: 2,500 texts, about $0.0004"; of one list its rows."""
+    a, b = lists.texts
+    rows: Runs = ((plural(a, "{n} row", "{n} rows"), True),)
+    if b:
+        of_a, of_b = plural(a, "{n} row of A", "{n} rows of A"), plural(b, "{n} of B", "{n} of B")
+        rows = emphasised("{a} and {b}", a=of_a, b=of_b)
+    if not found.batches:
+        return emphasised("{rows}: nothing is sent", rows=rows)
+    sent = emphasised("{rows} are sent once", rows=rows)
+    texts = plural(found.sent_texts, "{n} text", "{n} texts")
+    if is_practice(job) or not found.price_high.is_listed:
+        cost = tr("$0") if is_practice(job) else prices(found.price_high)
+        return emphasised("{sent}: {texts}, {price}", sent=sent, texts=texts, price=cost)
+    cost = about_dollars((found.price_low.dollars + found.price_high.dollars) / 2)
+    return emphasised("{sent}: {texts}, about {price}", sent=sent, texts=texts, price=cost)
+
+
+def lists_notes(lists: "ListCounts", found: Plan, job: Job) -> str:
+    """The part of a day's free use, what earlier jobs have, and which texts need no comparing, in sentences."""
+    share, notes = found.price_high.share_of_free_day, []
+    if found.batches and not is_practice(job) and found.price_high.is_listed:
+        least = worded("Less than {share} of a day's free use.", share=percent(0.01))
+        notes.append(worded("{share} of a day's free use.", share=percent(share)) if share >= 0.01 else least)
+    if found.reused:
+        words = plural(found.reused, "{n} text is taken from earlier jobs.", "{n} texts are taken from earlier jobs.")
+        notes.append(words)
+    if lists.same:
+        words = plural(
+            lists.same,
+            "{n} text is the same in both lists and matches by itself.",
+            "{n} texts are the same in both lists and match by themselves.",
+        )
+        notes.append(words)
+    return " ".join(notes)
+
+
+def usually_words(found: Plan, job: Job, past: PastTimes | None) -> str:
+    """How long it takes, for a line of its own, and that nobody has to wait."""
+    time = _time(found, job, past)
+    close = tr("You can close the window meanwhile.")
+    return f"{time[:1].upper()}{time[1:]}. {close}" if time else close
 
 
 def tokens_words(found: Plan) -> str:

@@ -165,11 +165,26 @@ def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
     return replace(mapping, layout=layout, roles=roles)
 
 
-def with_template(mapping: Mapping, template: str) -> Mapping:
-    """The mapping with a template, "" for none; a layout with several texts a row becomes LONG."""
+def with_template(mapping: Mapping, template: str, *, second: bool = False) -> Mapping:
+    """The mapping with a template, "" for none, for the texts or for the second of two lists; a layout with several
+    texts a row becomes LONG.
+    """
+    if second:
+        return replace(mapping, second_template=template)
     mapping = replace(mapping, template=template)
     several = mapping.layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED)
     return with_layout(mapping, Layout.LONG) if template and several else mapping
+
+
+def swapped(mapping: Mapping) -> Mapping:
+    """The mapping of two lists in the other order."""
+    return replace(
+        mapping,
+        roles=mapping.second_roles,
+        template=mapping.second_template,
+        second_roles=without_labels(mapping.roles),
+        second_template=mapping.template,
+    )
 
 
 def check_mapping(mapping: Mapping, source: Source, second: Source | None = None) -> str:

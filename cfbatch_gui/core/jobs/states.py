@@ -154,6 +154,15 @@ class Purpose(StrEnum):
     SEARCH = "search"
     VECTORS = "vectors"
 
+    @property
+    def kind(self) -> Kind:
+        return Kind.RANK if self is Purpose.RANK else Kind.EMBED
+
+    @property
+    def takes_lists(self) -> bool:
+        """Whether a second file is one of texts that those of the first are compared with."""
+        return self in (Purpose.MATCH, Purpose.CATEGORIES)
+
 
 WITH_MATCHES = (Purpose.MATCH, Purpose.CATEGORIES)
 

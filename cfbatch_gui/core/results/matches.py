@@ -52,6 +52,11 @@ _COLUMN = f"""
 SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)
 LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row WHERE t.file = ? ORDER BY i.item_no
 """  # noqa: S608 - constants
+_COUNTS = """
+SELECT (SELECT count(*) FROM source_rows WHERE file = 1), (SELECT count(*) FROM source_rows WHERE file = 2),
+    (SELECT count(*) FROM texts WHERE file = 1), (SELECT count(*) FROM texts WHERE file = 2),
+    (SELECT count(*) FROM texts WHERE file = 1 AND folded(text) IN (SELECT folded(text) FROM texts WHERE file = 2))
+"""
 
 Numbers = NDArray[np.int64]
 
@@ -68,6 +73,25 @@ class Decision(msgspec.Struct, frozen=True):
 def folded(text: str) -> str:
     """What makes two texts the same: all but case and white space around it."""
     return text.strip().casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class ListCounts:
+    """Of list A and of list B the rows in the file, and the texts in them; and how many texts of A are also in B."""
+
+    rows: tuple[int, int]
+    texts: tuple[int, int]
+    same: int
+
+
+def count_lists(folder: JobFolder) -> ListCounts:
+    """What the lists of a filled draft hold; those of B are 0 where there is one list only. Blocking, as it reads all
+    texts.
+    """
+    with folder.open(read_only=True) as database:
+        database.create_function("folded", 1, folded, deterministic=True)
+        a, b, texts_a, texts_b, same = database.execute(_COUNTS).fetchone()
+    return ListCounts((a, b), (texts_a, texts_b), same)
 
 
 class MatchState(IntEnum):

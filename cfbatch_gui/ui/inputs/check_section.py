@@ -10,13 +10,13 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
-from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, Kind, ProblemKind
+from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, Kind, Layout, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
-from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, past_times
-from cfbatch_gui.core.jobs.states import Job, most_batches, wants_account
+from cfbatch_gui.core.jobs.plan.spending import PastTimes, over_budget, past_times
+from cfbatch_gui.core.jobs.states import Job, Purpose, most_batches, wants_account
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
@@ -361,6 +361,12 @@ class CheckSection(widgets.SectionCard):
         self.actions_row.addWidget(self.options_button)
         self.options = OptionsPanel(drafts)
         self.headline = widgets.Sentence("", "part")
+        self.priced = widgets.Phrase()  # the headline of lists
+        self.priced.setProperty("kind", "large")
+        self.notes = widgets.Saying("info")
+        self.instead = widgets.NoticeBar()
+        match = partial(drafts.choose_purpose, Purpose.MATCH)
+        self.instead.add_link(self.tr("Match the two lists"), match)
         self.facts_link = widgets.LinkButton(self.tr("Requests, bytes, price"), on_click=self._show_facts)
         self.figures = widgets.LabelGrid("quiet", "body", stretches=(0, 1), wrapped=1)
         self.figures.hide()
@@ -383,8 +389,9 @@ class CheckSection(widgets.SectionCard):
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = widgets.Flow(self.line, self.cure, self.try_button, self.send_button)
         self.foot = widgets.boxed(widgets.column(widgets.boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        line = widgets.boxed(widgets.Flow(self.headline, self.facts_link, gap=MEDIUM))
-        for part in (self.options, line, self.figures, self.problem_bars, self.problems):
+        line = widgets.boxed(widgets.Flow(self.headline, self.priced, self.facts_link, gap=MEDIUM))
+        priced = widgets.boxed(widgets.column(line, self.notes, gap=6))
+        for part in (self.options, priced, self.figures, self.instead, self.problem_bars, self.problems):
             self.content.addWidget(part)
         self.content.setSpacing(MEDIUM + 2)
 
@@ -396,8 +403,7 @@ class CheckSection(widgets.SectionCard):
         self.facts.updateGeometry()
         self.options.show_job(job, state, connections)
         if found is not None or not state.is_reading:
-            self.headline.setText(self._headline(found, job) if found is not None else "")
-            self.headline.updateGeometry()
+            self._show_price(found, job, state)
             self.facts_link.setVisible(found is not None)
             shown = plans.facts(found, job, job.rows_in, state.spent, clock()) if found is not None else ()
             self.figures.show_lines(list(shown))
@@ -405,10 +411,28 @@ class CheckSection(widgets.SectionCard):
             self.problem_bars.show_preflight(found, job)
         self._show_foot(state, job, connection)
 
-    def _headline(self, found: Plan, job: Job) -> str:
+    def _show_price(self, found: Plan | None, job: Job, state: DraftState) -> None:
+        lists = state.counted(job)
+        self.headline.setVisible(lists is None)
+        self.priced.setVisible(lists is not None)
+        if found is None:
+            self.headline.setText("")
+            self.priced.set_runs(())
+            self.notes.set_line("")
+        elif lists is None:
+            self.headline.setText(plans.headline(found, job, self._past(found, job)))
+            self.notes.set_line("")
+        else:
+            self.priced.set_runs(plans.lists_words(lists, found, job))
+            self.notes.set_line(plans.lists_notes(lists, found, job))
+        self.headline.updateGeometry()
+        is_shared = state.mapping is not None and state.mapping.layout is Layout.SHARED
+        pairs = (found.queries, found.texts // found.queries) if found and found.queries and is_shared else (0, 0)
+        self.instead.say(plans.match_instead_words(*pairs, found), "info")
+
+    def _past(self, found: Plan, job: Job) -> PastTimes | None:
         jobs, at_once = self._drafts.program.ledger.jobs(), job.options.at_once
-        past = past_times(jobs, job.kind, job.connection, found.texts, synchronous=at_once)
-        return plans.headline(found, job, past)
+        return past_times(jobs, job.kind, job.connection, found.texts, synchronous=at_once)
 
     def _show_facts(self) -> None:
         self.figures.setVisible(self.figures.isHidden())
@@ -430,7 +454,7 @@ class CheckSection(widgets.SectionCard):
         elif found is not None:
             budget = self._drafts.program.settings.budget
             too_dear = "" if is_practice(job) else said(over_budget(found.price_high, budget, state.spent))
-            self.line.setText(too_dear or self._words_of_ready(found, job, state.spent))
+            self.line.setText(too_dear or self._words_of_ready(found, job, state))
             self.line.set_role("attention" if too_dear else "quiet")
             if job.options.at_once:
                 self._cure = "use the queue"
@@ -439,11 +463,15 @@ class CheckSection(widgets.SectionCard):
         self.cure.setVisible(self._cure in self._cures)
         if self._cure in self._cures:
             self.cure.setText(self._cures[self._cure][0])
+        lists = state.counted(job)
         count = 0 if found is None else found.queries if state.kind is Kind.RANK else found.texts
-        self.try_button.setVisible(count > FIRST)
+        self.try_button.setVisible((lists.texts[0] if lists is not None else count) > FIRST)
         self.send_button.setText(self._send_words(state, job))
         for button in (self.send_button, self.try_button):
             button.set_possible(why_not)
+        if state.is_lists and not why_not:
+            tip = self.tr("Sends the first {n} rows of A and all of B, as a job of its own")
+            self.try_button.setToolTip(tip.format(n=FIRST))
 
     def _use_cure(self) -> None:
         _, act = self._cures[self._cure]
@@ -457,9 +485,11 @@ class CheckSection(widgets.SectionCard):
             return self.tr("Finish without sending")
         if job.options.at_once:
             return plural(found.requests, "Run {n} request at once", "Run {n} requests at once")
+        if state.counted(job) is not None:
+            return plural(found.sent_texts, "Send {n} text", "Send {n} texts")
         return plural(len(found.batches), "Send {n} batch", "Send {n} batches")
 
-    def _words_of_ready(self, found: Plan, job: Job, spent: Spent) -> str:
+    def _words_of_ready(self, found: Plan, job: Job, state: DraftState) -> str:
         if not found.batches:
             return self.tr("Nothing is sent: earlier jobs have every result.")
         if job.options.at_once and not found.synchronous_sentence:
@@ -470,7 +500,9 @@ class CheckSection(widgets.SectionCard):
             return self.tr("Practice: costs nothing")
         if not found.price_high.is_listed:
             return self.tr("Cloudflare names no price for this model.")
-        return plans.free_words(found, spent, self._drafts.program.clock())
+        if state.counted(job) is not None:
+            return plans.usually_words(found, job, self._past(found, job))
+        return plans.free_words(found, state.spent, self._drafts.program.clock())
 
 
 def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import (
@@ -22,7 +22,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Split,
 )
 from cfbatch_gui.core.inputs.layouts import describe, describe_layout, read_template, with_layout
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile, readings
 from cfbatch_gui.ui.inputs.preview_table import PREVIEW_ROW_HEIGHT, PreviewTable
@@ -51,9 +51,11 @@ from cfbatch_gui.ui.widgets import (
     restyle,
     row,
 )
+from cfbatch_gui.ui.widgets.bars import DropTarget
 from cfbatch_gui.words import inputs
 from cfbatch_gui.words.figures import number, one_line, plural
-from cfbatch_gui.words.languages import said, tr
+from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.purposes import purpose_words
 
 _MARGINS = (MEDIUM, SMALL, MEDIUM, SMALL)
 _SHOWN = 2  # rows
@@ -61,11 +63,13 @@ _PAUSE = 350  # milliseconds after a key until the file is read again
 
 
 class TemplateEditor(Card):
-    """Takes a valid template shortly after the last key, or "" for a single column."""
+    """Takes a valid template shortly after the last key, or "" for a single column; `second` is of the second of two
+    lists.
+    """
 
-    def __init__(self, drafts: Drafts) -> None:
+    def __init__(self, drafts: Drafts, *, second: bool = False) -> None:
         super().__init__(inset=True, margins=_MARGINS)
-        self._drafts = drafts
+        self._second, self._use_template = second, partial(drafts.choose_template, second=second)
         self._file: OpenFile | None = None  # with the texts
         self._used = ""
         self.field = QLineEdit()
@@ -75,7 +79,7 @@ class TemplateEditor(Card):
         self.field.returnPressed.connect(self._choose)
         self.insert = MenuButton(self.tr("Insert a column"))
         self.insert.menu().aboutToShow.connect(self._fill_menu)
-        self.end_link = LinkButton(self.tr("Use one column"), on_click=lambda: drafts.choose_template(""))
+        self.end_link = LinkButton(self.tr("Use one column"), on_click=lambda: self._use_template(""))
         self.results = LabelGrid("quiet", "body", stretches=(0, 1), elided=1)
         self.wrong = Saying("triangle-alert", "attention")
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE)
@@ -88,7 +92,8 @@ class TemplateEditor(Card):
 
     def show_state(self, state: DraftState) -> None:
         """What is being typed stays."""
-        template, self._file = state.mapping.template if state.mapping else "", state.texts
+        self._file = state.second if self._second else state.texts
+        template = template_of(state.mapping, second=self._second) if state.mapping else ""
         self.setVisible(bool(template and self._file))
         if template != self._used:
             self._used = template
@@ -105,7 +110,7 @@ class TemplateEditor(Card):
         text = self.field.text()
         if text != self._used and self.wrong.isHidden():
             self._used = text
-            self._drafts.choose_template(text)
+            self._use_template(text)
 
     def _show_results(self) -> None:
         columns, sample = (self._file.columns, self._file.sample) if self._file else ((), ())
@@ -130,9 +135,16 @@ class TemplateEditor(Card):
         self._edited()
 
 
+def template_of(mapping: Mapping, *, second: bool) -> str:
+    return mapping.second_template if second else mapping.template
+
+
 def proposed_template(mapping: Mapping, columns: tuple[str, ...], *, second: bool) -> str:
-    """The column of the text, and one before it that is nothing yet, such as its title."""
+    """The columns of the text; with one also that before it that is nothing yet, such as its title."""
     roles = mapping.second_roles if second else mapping.roles
+    if roles.count(Role.TEXT) > 1:
+        pairs = zip(columns, roles, strict=True)
+        return ", ".join("{" + name + "}" for name, role in pairs if role is Role.TEXT and not set(name) & {"{", "}"})
     at = next((index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)), 0)
     first = at - 1 if at and roles[at - 1] in (Role.KEEP, Role.IGNORE) else at
     return ". ".join("{" + name + "}" for name in columns[first : at + 1] if not set(name) & {"{", "}"})
@@ -242,10 +254,10 @@ class DropPlace(QFrame):
 _LONGEST_EXAMPLE = 60  # characters
 
 
-class FilePart(QWidget):
+class FilePart(DropTarget):
     """One of the two files: how it is read, and its first rows with the roles of its columns."""
 
-    def __init__(self, drafts: Drafts, at: int) -> None:
+    def __init__(self, drafts: Drafts, at: int, table: PreviewTable | None = None) -> None:
         super().__init__()
         self._drafts, self._at, is_second = drafts, at, at == 1
         self._source: Source  # that of the file, before its links are shown
@@ -272,14 +284,17 @@ class FilePart(QWidget):
         }
         # Each with the dot before it.
         self._links = {link: boxed(row(Label("·", "quiet"), link, gap=SMALL)) for link in self._words}
-        self.table = PreviewTable()
+        self.table = table or PreviewTable()
         choose = drafts.choose_role
         self.table.roles.role_chosen.connect(lambda column, role: choose(column, role, second=is_second))
-        self.frame = Card(self.table, inset=True, margins=(MEDIUM, 6, MEDIUM, 6))
         self.notice = Saying("info")
         self.below = column()  # between the line and the preview
+        self.setLayout(self._laid_out())
+
+    def _laid_out(self) -> QVBoxLayout:
+        self.frame = Card(self.table, inset=True, margins=(MEDIUM, 6, MEDIUM, 6))
         line = boxed(Flow(IconLabel("file-text", "text", 16), self.name, self.facts, *self._links.values()))
-        self.setLayout(column(row((line, 1), self.more), self.notice, self.below, self.frame))
+        return column(row((line, 1), self.more), self.notice, self.below, self.frame)
 
     def show_file(self, file: OpenFile, mapping: Mapping, *, rows: int) -> None:
         """`rows` is how many it has, -1 while that is not known."""
@@ -301,8 +316,10 @@ class FilePart(QWidget):
         self.table.show_file(file, roles, roles_for(mapping, second=is_second), self._joined(file, mapping))
 
     def _joined(self, file: OpenFile, mapping: Mapping) -> frozenset[int]:
-        has_texts = bool(mapping.second_roles) is (self._at == 1)
-        found = read_template(mapping.template, file.columns) if mapping.template and has_texts else ""
+        is_list, is_second = mapping.layout is Layout.LISTS, self._at == 1
+        has_texts = is_list or bool(mapping.second_roles) is is_second
+        template = template_of(mapping, second=is_list and is_second)
+        found = read_template(template, file.columns) if template and has_texts else ""
         return frozenset() if isinstance(found, str) else found.columns
 
     def _reread(self, **changes: Any) -> None:
@@ -360,50 +377,83 @@ class FilePart(QWidget):
         pop_up(menu, self.sheet)
 
 
-class WhatSection(SectionCard):
-    def __init__(self, drafts: Drafts) -> None:
-        super().__init__(self.tr("What do you want to do?"))
-        about = self.tr("Best matches first, with a score for each")
-        self.rank = ChoiceCard("list-ordered", kind_words(Kind.RANK), about)
-        about = self.tr("Each text becomes a vector")
-        self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), about)
-        self.rank.chosen.connect(lambda: drafts.choose_kind(Kind.RANK))
-        self.embed.chosen.connect(lambda: drafts.choose_kind(Kind.EMBED))
-        self.content.addLayout(row((self.rank, 1), (self.embed, 1), gap=MEDIUM))  # equally wide, whatever they say
+_ACROSS = 3  # cards
 
-    def show_state(self, state: DraftState) -> None:
-        self.rank.set_chosen(state.kind is Kind.RANK)
-        self.embed.set_chosen(state.kind is Kind.EMBED)
-        self.set_done(state.kind is not None)
-        self.set_summary(kind_words(state.kind) if state.kind else "")
+
+class WhatSection(SectionCard):
+    """What the job is for; folded to one line, from which something else is chosen."""
+
+    def __init__(self, drafts: Drafts) -> None:
+        super().__init__("", unfold=self.tr("Do something else"))
+        self.cards: dict[Purpose, ChoiceCard] = {}
+        cards = QGridLayout()
+        cards.setSpacing(MEDIUM)
+        cards.setContentsMargins(0, 0, 0, 0)
+        for at, purpose in enumerate(Purpose):
+            words = purpose_words(purpose)
+            card = self.cards[purpose] = ChoiceCard(words.icon, words.title, words.short)
+            card.chosen.connect(partial(drafts.choose_purpose, purpose))
+            cards.addWidget(card, at // _ACROSS, at % _ACROSS)
+            cards.setColumnStretch(at % _ACROSS, 1)
+        self.content.addWidget(boxed(cards))
+        self.folded_changed.connect(lambda _: self._show_title())
+        self._purpose: Purpose | None = None
+        self._show_title()
+
+    def show_state(self, state: DraftState, job: Job) -> None:
+        purpose = self._purpose = state.purpose(job)
+        for each, card in self.cards.items():
+            card.set_chosen(each is purpose)
+        self.set_done(purpose is not None)
+        self.set_summary(purpose_words(purpose).short if purpose else "")
+        self._show_title()
+
+    def _show_title(self) -> None:
+        purpose = self._purpose if self.is_folded() else None
+        self.set_title(purpose_words(purpose).title if purpose else self.tr("What do you want to do?"))
 
 
 _FEWEST = 3  # rows of a preview, in however low a window
 _BESIDE_SECOND = 110  # pixels of a second file without its rows
 
 
-class DataSection(SectionCard):
-    def __init__(self, drafts: DraftActions) -> None:
-        super().__init__(self.tr("Your data"))
+class FilesSection(SectionCard):
+    """Has the recipes in its first line, and a progress while a file is read."""
+
+    def __init__(self, drafts: DraftActions, title: str) -> None:
+        super().__init__(title)
         self._drafts, self._room = drafts, 0
         self._drafts.progressed.connect(self._show_progress)
         self.recipes = RecipesButton(drafts)
-        self.others = MenuButton(self.tr("Other data"), "folder-open")
-        self.others.add(self.tr("Open a file"), drafts.choose_file, "file-up")
-        self.others.add(self.tr("Open a folder"), drafts.choose_folder, "folder")
-        self.others.add(self.tr("Paste"), drafts.paste, "clipboard-paste")
-        for button in (self.recipes, self.others):
-            self.actions_row.addWidget(button)
-        self.drop = DropPlace(drafts)
-        self.missing = NoticeBar("", "attention")
-        self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
-        self.first, self.second = FilePart(drafts, 0), FilePart(drafts, 1)
-        drafts.encoding_wanted.connect(lambda at: (self.first, self.second)[at].open_encoding_menu())
+        self.actions_row.addWidget(self.recipes)
         self.progress = ThinProgress()
         policy = self.progress.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # showing and hiding it moves nothing
         self.progress.setSizePolicy(policy)
         self.progress.hide()
+
+    def _show_progress(self, job_id: str, share: float) -> None:
+        if job_id == self._drafts.current and self._drafts.shown.is_reading:
+            self.progress.show()
+            self.progress.set_parts(round(share * 1000), 1000)
+
+    def hide_progress(self) -> None:
+        self.progress.hide()
+        self.progress.set_parts(0, 0)
+
+
+class DataSection(FilesSection):
+    def __init__(self, drafts: DraftActions) -> None:
+        super().__init__(drafts, self.tr("Your data"))
+        self.others = MenuButton(self.tr("Other data"), "folder-open")
+        self.others.add(self.tr("Open a file"), drafts.choose_file, "file-up")
+        self.others.add(self.tr("Open a folder"), drafts.choose_folder, "folder")
+        self.others.add(self.tr("Paste"), drafts.paste, "clipboard-paste")
+        self.actions_row.addWidget(self.others)
+        self.drop = DropPlace(drafts)
+        self.missing = NoticeBar("", "attention")
+        self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
+        self.parts = self.first, self.second = FilePart(drafts, 0), FilePart(drafts, 1)
         self.sentence_icon = IconLabel("sparkles", "accent", 16)
         self.sentence = Sentence()
         tip = self.tr("Choose how rows become texts")
@@ -455,11 +505,6 @@ class DataSection(SectionCard):
             rows = (pixels - (len(parts) - 1) * scaled(_BESIDE_SECOND)) // len(parts) // scaled(PREVIEW_ROW_HEIGHT)
             part.table.set_most_rows(max(_FEWEST, rows))
 
-    def _show_progress(self, job_id: str, share: float) -> None:
-        if job_id == self._drafts.current and self._drafts.shown.is_reading:
-            self.progress.show()
-            self.progress.set_parts(round(share * 1000), 1000)
-
     def _show_files(self, state: DraftState, job: Job) -> None:
         file, mapping = state.file, state.mapping
         facts = plural(job.rows_in, "{n} row", "{n} rows")
@@ -478,8 +523,7 @@ class DataSection(SectionCard):
         self.template.show_state(state)
         self.split.show_state(state)
         if not state.is_reading:
-            self.progress.hide()
-            self.progress.set_parts(0, 0)
+            self.hide_progress()
         sentence = said(state.incomplete) or self._sentence(state, job)
         self.sentence_icon.set_icon(*(("circle-dot", "attention") if state.incomplete else ("sparkles", "accent")))
         self.sentence.setText(sentence)
@@ -526,7 +570,7 @@ class DataSection(SectionCard):
 
 def _layouts(mapping: Mapping, *, has_second: bool) -> tuple[Layout, ...]:
     if mapping.kind is Kind.EMBED:
-        return (Layout.TEXTS,)
+        return (mapping.layout,)
     if mapping.layout in (Layout.SHARED, Layout.CANDIDATES):
         return (Layout.SHARED, Layout.CANDIDATES) if has_second else (mapping.layout,)
     can_be_wide = mapping.layout is Layout.WIDE or mapping.roles.count(Role.CONTEXT) > 1
@@ -537,14 +581,10 @@ def _layouts(mapping: Mapping, *, has_second: bool) -> tuple[Layout, ...]:
 def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
     common = (Role.ID, Role.LABEL, Role.KEEP, Role.IGNORE)
     if mapping.kind is Kind.EMBED:
-        return (Role.TEXT, *common)
+        return (Role.TEXT, Role.ID, Role.KEEP, Role.IGNORE) if second else (Role.TEXT, *common)
     if second:
         return (Role.CONTEXT, Role.ID, Role.KEEP, Role.IGNORE)
     if mapping.layout in (Layout.SHARED, Layout.CANDIDATES):
         return (Role.QUERY, *common)
     own = (Role.QUERY_ID,) if mapping.layout is Layout.LONG else ()
     return (Role.QUERY, Role.CONTEXT, *own, *common)
-
-
-def kind_words(kind: Kind) -> str:
-    return tr("Rank texts against a query") if kind is Kind.RANK else tr("Group, map and search texts")

@@ -71,31 +71,47 @@ class DraftActions(Drafts):
 
     # Bring data
 
-    def open_paths(self, paths: Sequence[Path]) -> asyncio.Future[None] | None:
-        """What is returned is done when the paths are recognised or cannot be; None when there is nothing to open."""
+    @property
+    def wants_second_list(self) -> bool:
+        purpose = self.job().options.purpose
+        state = self.shown
+        return purpose is not None and purpose.takes_lists and len(state.files) == 1 and not state.is_related
+
+    def open_paths(self, paths: Sequence[Path], at: int | None = None) -> asyncio.Future[None] | None:
+        """What is returned is done when the paths are recognised or cannot be; None when there is nothing to open.
+        One comes as list A (0) or B (1) with `at`, or as list B where that is missing.
+        """
         if not self.current or not paths:
             return None
         if len(paths) > 2:
-            too_many = self.tr("A job takes one file, or two: queries, and candidates for all of them.")
+            too_many = self.tr("A job takes one file, or two: queries, and candidates for all of them; or two lists.")
             self.notices.show_notice(too_many, "attention")
             return None
+        at = 1 if at is None and self.wants_second_list else at
+        if len(paths) == 1 and at is not None:
+            return self.put(self.current, at, paths[0])
         return self.open(self.current, *paths)
 
-    def paste(self) -> None:
-        pasted = clipboard_content()
-        if isinstance(pasted, str):
-            self.take_text(pasted)
+    def paste(self, at: int | None = None) -> None:
+        self.take(clipboard_content(), at)
+
+    def take(self, brought: Sequence[Path] | str, at: int | None = None) -> None:
+        """Use what was dropped or pasted, as list A or B with `at`."""
+        if isinstance(brought, str):
+            self.take_text(brought, at)
         else:
-            self.open_paths(pasted)
+            self.open_paths(brought, at)
 
     def use_example(self) -> None:
         """That of the purpose which the job has."""
-        names = EXAMPLES.get(self.job().purpose, _TEXTS)
+        names = EXAMPLES.get(self.shown.purpose(self.job()) or Purpose.RANK, _TEXTS)
         self.open_paths([resource(f"examples/{name}") for name in names])
 
     @task("paste")
-    async def take_text(self, job_id: str, text: str) -> None:
-        self.open(job_id, await asyncio.to_thread(save_pasted, text, self.program.folder(job_id).path))
+    async def take_text(self, job_id: str, text: str, at: int | None = None) -> None:
+        path = await asyncio.to_thread(save_pasted, text, self.program.folder(job_id).path)
+        if job_id == self.current:
+            self.open_paths([path], at)
 
     @task("choose")
     async def type_query(self, job_id: str) -> None:
@@ -119,6 +135,15 @@ class DraftActions(Drafts):
         path = await dialogs.open_file(self.page, titles[adds], filters=dialogs.input_filters(), folder=folder)
         if path is not None and job_id == self.current:
             self.open(job_id, path) if adds is None else self.add(job_id, path, adds)
+
+    @task("choose")
+    async def choose_list(self, job_id: str, at: int) -> None:
+        """Let the user choose the file of list A (0) or B (1)."""
+        title = self.tr("Open list {list}").format(list="AB"[at])
+        folder = self.program.remembered_folder(FolderUse.INPUTS)
+        path = await dialogs.open_file(self.page, title, filters=dialogs.input_filters(), folder=folder)
+        if path is not None and job_id == self.current:
+            self.put(job_id, at, path)
 
     @task("choose")
     async def choose_folder(self, job_id: str) -> None:

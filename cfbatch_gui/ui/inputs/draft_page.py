@@ -11,18 +11,19 @@ from cfbatch_gui.ui.inputs.check_section import CheckSection
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.drafts import DraftState
+from cfbatch_gui.ui.inputs.list_sections import ListsSection, MatchSection
 from cfbatch_gui.ui.inputs.version_section import VersionSection
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import PageHeader, boxed, column, line, scrolled
-from cfbatch_gui.ui.widgets.bars import DropOverlay, local_files, take_copy
+from cfbatch_gui.ui.widgets.bars import DropTarget
 from cfbatch_gui.words.states import state_words
 
-_BESIDE_PREVIEW = 530  # pixels of the page that its other parts have
+_BESIDE_PREVIEW, _BESIDE_LISTS = 530, 620  # pixels of the page that its other parts have
 
 
-class DraftPage(QWidget):
+class DraftPage(DropTarget):
     """Shows one draft at a time; others that were shown go on being read."""
 
     def __init__(
@@ -42,19 +43,20 @@ class DraftPage(QWidget):
         menu.aboutToShow.connect(lambda: actions.fill_menu(menu, [drafts.job()]))
         self.header.more.show()
         # From the outside in: Qt styles a widget with all in it anew whenever it is put into another.
-        self._parts = column(gap=14, margins=(WIDE, SMALL, WIDE, LARGE))
+        self._parts = column(gap=MEDIUM, margins=(WIDE, SMALL, WIDE, LARGE))
         self.area = scrolled(boxed(self._parts))
         page = column(self.header, self.area, line(), gap=0)
         self.setLayout(page)
         self.what, self.data, self.version = WhatSection(drafts), DataSection(drafts), VersionSection(drafts)
+        self.lists, self.matching = ListsSection(drafts), MatchSection(drafts)
+        drafts.encoding_wanted.connect(self._open_encoding_menu)
         self.check = CheckSection(drafts, self._reveal)
         self.header.also_offer(self.check.send_button, self.check.try_button)
-        for section in (self.what, self.data, self.version, self.check):
+        for section in (self.what, self.data, self.lists, self.matching, self.version, self.check):
             self._parts.addWidget(section)
         self._parts.addStretch(1)
         page.addWidget(self.check.foot)
-        self._veil = DropOverlay(self.area, self.tr("Drop it to use it as the data of this job"))
-        self.setAcceptDrops(True)
+        self.take_drops(self.area, self.tr("Drop it to use it as the data of this job"), drafts.take)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QtGui.QShortcut(QtGui.QKeySequence(keys), self).activated.connect(self.check.send_button.click)
 
@@ -88,8 +90,17 @@ class DraftPage(QWidget):
         self.header.set_title(job.name)
         words = state_words(self.drafts.phase(job))
         self.header.set_state(words.text, words.icon, words.role)
-        self.what.show_state(state)
-        self.data.show_state(state, job)
+        self.what.show_state(state, job)
+        purpose = state.purpose(job)
+        has_lists = purpose is not None and purpose.takes_lists and not state.missing
+        self.data.setVisible(not has_lists)
+        self.lists.setVisible(has_lists)
+        self.matching.setVisible(has_lists)
+        if has_lists:
+            self.lists.show_state(state, job)
+            self.matching.show_state(state, job)
+        else:
+            self.data.show_state(state, job)
         self.version.show_state(state, job)
         self.check.show_state(state, job, self._connections)
         self._fold(state)
@@ -99,11 +110,13 @@ class DraftPage(QWidget):
         draft, has_version = (self.job_id(), state.has_data), not self.version.isHidden()
         if draft != self._draft:
             self._draft, self._has_version = draft, False
-            self.what.set_folded(state.has_data)
+            self.what.set_folded(self.drafts.job().options.purpose is not None or state.has_data)
             self.data.set_folded(False)
+            self.lists.set_folded(False)
         if has_version and not self._has_version:
             self._has_version = True
             self.data.set_folded(True)
+            self.lists.set_folded(True)
 
     def _state_changed(self, job_id: str) -> None:
         if job_id == self.job_id():
@@ -116,6 +129,10 @@ class DraftPage(QWidget):
 
         QTimer.singleShot(0, self, scroll)
 
+    def _open_encoding_menu(self, at: int) -> None:
+        parts = self.data.parts if self.lists.isHidden() else self.lists.parts
+        parts[at].open_encoding_menu()
+
     async def _look_at_connections(self) -> None:
         if self.job_id():
             self._connections = await self._program.address_book.summaries(self.drafts.job().connection)
@@ -124,26 +141,9 @@ class DraftPage(QWidget):
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self.data.set_room(self.height() - scaled(_BESIDE_PREVIEW))
+        self.lists.set_room(self.height() - scaled(_BESIDE_LISTS))
 
     def showEvent(self, event: QtGui.QShowEvent) -> None:
         super().showEvent(event)
         if self.job_id():
             self.refresh_connections()
-
-    # Dropped files, folders and texts
-
-    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
-        if local_files(event.mimeData()) or event.mimeData().hasText():
-            take_copy(event)
-            self._veil.cover()
-
-    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:
-        self._veil.hide()
-
-    def dropEvent(self, event: QtGui.QDropEvent) -> None:
-        self._veil.hide()
-        take_copy(event)
-        if paths := local_files(event.mimeData()):
-            self.drafts.open_paths(paths)
-        else:
-            self.drafts.take_text(event.mimeData().text())

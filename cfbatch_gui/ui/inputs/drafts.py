@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
 from cfbatch_gui.core.inputs.input_values import (
@@ -27,7 +28,14 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Split,
 )
-from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, with_layout, with_role, with_template
+from cfbatch_gui.core.inputs.layouts import (
+    check_mapping,
+    missing_file,
+    swapped,
+    with_layout,
+    with_role,
+    with_template,
+)
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -38,6 +46,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.matches import ListCounts, count_lists
 from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
 from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, last_mapping, look_at_version
@@ -75,7 +84,7 @@ class OpenFile:
 
 
 Files = tuple[OpenFile, ...]
-"""One file or two, of queries and of contexts for all of them."""
+"""One file or two: of queries and of contexts for all of them, or two lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +92,15 @@ class DraftState:
     """`is_read`: the job's data was read as `files` and `mapping` say.
 
     `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `spent` is what
-    was sent today. `version` is that of the preflight, or of the one before until it is known.
+    was sent today. `version` is that of the preflight, or of the one before until it is known, and so are `lists`, the
+    counts of two lists.
     """
 
     kind: Kind | None = None  # None: neither chosen nor guessed yet
     is_chosen: bool = False  # the user chose the kind; otherwise the next file opened may change it
     files: Files = ()
+    aside: Files = ()  # the second file while the purpose takes one
+    is_related: bool = False  # the user takes the list itself for the second one
     mapping: Mapping | None = None
     opening: str = ""
     missing: str = ""
@@ -99,6 +111,7 @@ class DraftState:
     trouble: str = ""
     preflight: Plan | None = None
     version: DraftVersion | None = None
+    lists: ListCounts | None = None
     spent: Spent = field(default_factory=Spent)
 
     @property
@@ -110,9 +123,33 @@ class DraftState:
         return self.files[1] if len(self.files) > 1 else None
 
     @property
+    def is_lists(self) -> bool:
+        return self.mapping is not None and self.mapping.layout is Layout.LISTS
+
+    @property
     def texts(self) -> OpenFile | None:
-        """The file in which the texts stand."""
-        return self.files[-1] if self.files else None
+        """The file in which the texts stand, the first of two lists."""
+        return self.files[0 if self.is_lists else -1] if self.files else None
+
+    def purpose(self, job: Job) -> Purpose | None:
+        """What the draft of this job is for; None while nothing says so."""
+        chosen = job.options.purpose
+        if self.kind is None or (chosen is not None and chosen.kind is self.kind):
+            return chosen
+        return Purpose.RANK if self.kind is Kind.RANK else Purpose.VECTORS
+
+    def counted(self, job: Job) -> ListCounts | None:
+        """What the lists hold that are compared; of one list only what the job says."""
+        purpose = self.purpose(job)
+        if self.is_lists or purpose is None or not purpose.takes_lists:
+            return self.lists if self.is_lists else None
+        return ListCounts((job.rows_in, 0), (job.texts, 0), 0)
+
+    @property
+    def shared_columns(self) -> tuple[str, ...]:
+        """The names of the columns of list A that list B has too; all of them where there is one list."""
+        columns = self.files[0].columns if self.files else ()
+        return tuple(name for name in columns if index_of(name, self.files[-1].columns) is not None)
 
     @property
     def has_data(self) -> bool:
@@ -178,6 +215,19 @@ def in_order(files: Files) -> Files:
         if mapping.kind is Kind.RANK or proposed(turned, mapping) is Purpose.CATEGORIES:
             return turned
     return files
+
+
+def kept(mapping: Mapping, files: Files, before: DraftState) -> Mapping:
+    """The mapping of two lists with the roles that the user has chosen for a list which is as it was."""
+    known = before.mapping
+    if mapping.layout is not Layout.LISTS or known is None or known.kind is not Kind.EMBED:
+        return mapping
+    if before.files and known != guessed(before.files, known.kind):
+        if files[0] is before.file:
+            mapping = replace(mapping, roles=known.roles, template=known.template)
+        if files[1] is before.second:
+            mapping = replace(mapping, second_roles=known.second_roles, second_template=known.second_template)
+    return mapping
 
 
 def mapped(program: Program, files: Files, kind: Kind | None) -> tuple[Mapping, Mapping]:
@@ -321,13 +371,15 @@ class Drafts(QObject):
                 self.change(job_id, is_read=True)
                 self.job_changed.emit(job_id)
             preflight = await self._in_thread(job_id, partial(self.program.examine, job_id))
+            is_lists, folder = self.state(job_id).is_lists, self.program.folder(job_id)
+            lists = await self._in_thread(job_id, partial(count_lists, folder)) if is_lists else None
             spent = await asyncio.to_thread(self.program.spent_today)
         except UserError as error:
             self.change(job_id, is_reading=False, preflight=None, trouble=error.message)
             if not isinstance(error, UsageError):
                 raise
             return
-        self.change(job_id, is_reading=False, preflight=preflight, spent=spent)
+        self.change(job_id, is_reading=False, preflight=preflight, lists=lists, spent=spent)
         await self._look_at_version(job_id, preflight)
 
     async def _look_at_version(self, job_id: str, found: Plan) -> None:
@@ -378,6 +430,22 @@ class Drafts(QObject):
     def change_options(self, **changes: Any) -> None:
         self.change_job(options=replace(self.job().options, **changes))
 
+    def choose_matching(self, **changes: Any) -> None:
+        """Change how two lists are matched; nothing is read or sent anew."""
+        self._choose_matching(self.current, **changes)
+
+    def _choose_matching(self, job_id: str, **changes: Any) -> None:
+        def change() -> Job:
+            matching = replace(self.job(job_id).options.matching, **changes)
+            return self.program.drafts.use_for(job_id, matching=matching)
+
+        self._change_job(job_id, change, examines=False)
+
+    def _set_purpose(self, job_id: str, purpose: Purpose | None) -> None:
+        if purpose is not self.job(job_id).options.purpose:
+            use = partial(self.program.drafts.use_for, job_id, purpose=purpose)
+            self._change_job(job_id, use, examines=False)
+
     def _change_job(self, job_id: str, change: Callable[[], Job], *, examines: bool) -> None:
         self.change(job_id, unsaved=self.state(job_id).unsaved + 1)
         self._writes += 1  # a task name of its own for each: a later one must not cancel an earlier one
@@ -408,21 +476,44 @@ class Drafts(QObject):
 
     # The files
 
-    def open(self, job_id: str, *files: OpenFile | Path) -> asyncio.Future[None]:
+    def open(
+        self, job_id: str, *files: OpenFile | Path, options: ReadOptions = DEFAULT_OPTIONS
+    ) -> asyncio.Future[None]:
         """What is returned is done when the files are recognised or cannot be."""
         opening = next(each.name for each in files if isinstance(each, Path))
-        return self._open(job_id, opening, self._take(job_id, files))
+        return self._open(job_id, opening, self._take(job_id, files, options))
 
     def add(self, job_id: str, path: Path, holds: Role) -> None:
         """Open a second file: of contexts, or of the queries for the texts that are open."""
         for file in self.state(job_id).files[:1]:
             self.open(job_id, *((file, path) if holds is Role.CONTEXT else (path, file)))
 
+    def put(self, job_id: str, at: int, path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> asyncio.Future[None]:
+        """Open a file as list A (0) or list B (1), beside the other one."""
+        files: list[OpenFile | Path] = [*self.state(job_id).files]
+        files[at : at + 1] = [path]
+        return self.open(job_id, *files, options=options)
+
+    def add_sheet(self, sheet: str) -> None:
+        """Take another sheet of the workbook of list A as list B."""
+        for file in self.shown.files[:1]:
+            self.put(self.current, 1, file.path, replace(file.options, sheet=sheet, has_header=None))
+
+    def relate(self) -> None:
+        """Take the list itself for list B: its rows are compared among each other."""
+        self.change(self.current, is_related=True)
+
+    def swap(self) -> None:
+        state = self.shown
+        if state.second is not None and state.mapping is not None:
+            mapping = swapped(state.mapping)
+            self.read(self.current, replace(state, files=state.files[::-1], mapping=mapping, is_read=False))
+
     def reread(self, at: int, **changes: Any) -> None:
         """Read a file with other options. Other rows may be doubtful then, about which nobody has decided."""
         file = self.shown.files[at]
         options = replace(file.options, **changes, sends_doubtful=False)
-        self._open(self.current, file.path.name, self._take_again(self.current, file, options))
+        self._open(self.current, file.path.name, self._take_again(self.current, at, options))
 
     def choose_doubtful(self, sends: bool) -> None:
         state = self.shown
@@ -439,7 +530,7 @@ class Drafts(QObject):
     def remove_second(self) -> None:
         state = self.shown
         if state.file is not None:
-            self._use(self.current, state.files[:1], guessed(state.files[:1], Kind.RANK))
+            self._use(self.current, state.files[:1], guessed(state.files[:1], state.kind))
 
     @task("more")
     async def show_more(self, job_id: str, at: int) -> None:
@@ -460,23 +551,24 @@ class Drafts(QObject):
             self.change(job_id, opening="")
             raise
 
-    async def _take(self, job_id: str, wanted: Sequence[OpenFile | Path]) -> None:
+    async def _take(self, job_id: str, wanted: Sequence[OpenFile | Path], options: ReadOptions) -> None:
         files: Files = ()
         for each in wanted:
-            file = each if isinstance(each, OpenFile) else await self._opened(job_id, partial(open_file, each))
+            file = each if isinstance(each, OpenFile) else await self._opened(job_id, partial(open_file, each, options))
             files = (*files, file)
-        before, name = self.state(job_id), self.job(job_id).name
+        before, job = self.state(job_id), self.job(job_id)
         is_added = any(isinstance(each, OpenFile) for each in wanted)
         kind = before.kind if before.is_chosen or is_added else None
         if kind is None:
             files = await asyncio.to_thread(in_order, files)
         mapping, suggested = await asyncio.to_thread(mapped, self.program, files, kind)
-        if before.missing and before.is_read and files[0].path.name != self.job(job_id).source_name:
+        mapping, suggested = (kept(each, files, before) for each in (mapping, suggested))
+        if before.missing and before.is_read and files[0].path.name != job.source_name:
             await self._keep_copy(job_id)
         self._use(job_id, files, mapping)
-        if kind is None and (purpose := proposed(files, mapping)) != self.job(job_id).options.purpose:
-            use = partial(self.program.drafts.use_for, job_id, purpose=purpose)
-            self._change_job(job_id, use, examines=False)
+        purpose = job.options.purpose
+        if kind is None or (mapping.layout is Layout.LISTS and not (purpose and purpose.takes_lists)):
+            self._set_purpose(job_id, proposed(files, mapping))
         if mapping != suggested:
             undo = self.notices.show_undo(
                 self.tr("Read as you chose for the last file that was built like this one."),
@@ -484,23 +576,29 @@ class Drafts(QObject):
                 partial(self._suggest_again, job_id),
             )
             self._undos[job_id].append(undo)
-        known = [each.path for each in before.files]
-        if any(each.path in known for each in files):  # queries for a file are no other file
-            return
-        self._name_after(job_id, files[0].path, before.file.path if before.file is not None else None)
-        if before.file is not None:
-            names = {"new": files[0].path.name, "old": before.file.path.name}
+        self._tell_of_other(job, before)
+
+    def _tell_of_other(self, job: Job, before: DraftState) -> None:
+        """Offer to take back that a file came instead of another one, and name the job after a first file."""
+        state = self.state(job.id)
+        known, used = [each.path for each in before.files], [each.path for each in state.files]
+        if used[0] not in known and (state.is_lists or not set(used) & set(known)):
+            self._name_after(job.id, used[0], known[0] if known else None)
+        new, old = [each for each in used if each not in known], [each for each in known if each not in used]
+        if new and old:
+            names = {"new": new[0].name, "old": old[0].name}
             undo = self.notices.show_undo(
                 self.tr("“{new}” is used instead of “{old}”.").format(**names),
                 self.tr("Undo using “{new}”").format(**names),
-                partial(self._put_back, job_id, before, name),
+                partial(self._put_back, job, before),
             )
-            self._undos[job_id].append(undo)
+            self._undos[job.id].append(undo)
 
-    def _put_back(self, job_id: str, before: DraftState, name: str) -> None:
-        self.tasks.cancel(f"open {job_id}")
-        self.read(job_id, replace(before, is_read=False))
-        self._change_job(job_id, partial(self.program.drafts.rename, job_id, name), examines=False)
+    def _put_back(self, job: Job, before: DraftState) -> None:
+        self.tasks.cancel(f"open {job.id}")
+        self.read(job.id, replace(before, is_read=False))
+        self._change_job(job.id, partial(self.program.drafts.rename, job.id, job.name), examines=False)
+        self._set_purpose(job.id, job.options.purpose)
 
     async def _keep_copy(self, job_id: str) -> None:
         """Of data whose file is gone, which could not be read again."""
@@ -509,18 +607,23 @@ class Drafts(QObject):
         self.job_changed.emit(copy.id)
         self.notices.show_notice(self.tr("What was read before is kept in “{name}”.").format(name=name))
 
-    async def _take_again(self, job_id: str, file: OpenFile, options: ReadOptions) -> None:
-        again = await self._opened(job_id, partial(open_file, file.path, options))
+    async def _take_again(self, job_id: str, at: int, options: ReadOptions) -> None:
+        path = self.state(job_id).files[at].path
+        again = await self._opened(job_id, partial(open_file, path, options))
         state = self.state(job_id)
-        files = tuple(again if each.path == file.path else each for each in state.files)
+        files = (*state.files[:at], again, *state.files[at + 1 :])
         mapping = state.mapping
-        if mapping is None or again.columns != file.columns:
-            mapping = await asyncio.to_thread(guessed, files, state.kind)
+        if mapping is None or again.columns != state.files[at].columns:
+            mapping = kept(await asyncio.to_thread(guessed, files, state.kind), files, state)
         self._use(job_id, files, mapping)
 
     def _use(self, job_id: str, files: Files, mapping: Mapping) -> None:
-        state = replace(self.state(job_id), kind=mapping.kind, files=files, mapping=mapping)
+        state = replace(self.state(job_id), kind=mapping.kind, files=files, aside=(), is_related=False, mapping=mapping)
         self.read(job_id, replace(state, missing="", is_read=False))
+        matching = self.job(job_id).options.matching
+        limits = {"within": matching.within, "not_within": matching.not_within}
+        if gone := {limit: "" for limit, name in limits.items() if name and name not in state.shared_columns}:
+            self._choose_matching(job_id, **gone)
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
         given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}
@@ -544,34 +647,46 @@ class Drafts(QObject):
             files = (files[0].with_doubtful(sent=False), *files[1:])  # other rows than those that the user has seen
         state = replace(state, files=files)
         if state.incomplete:  # the file has other columns than before
-            state = replace(state, files=files[:1], mapping=guessed(files[:1], draft.mapping.kind))
+            files = files if state.is_lists else files[:1]
+            state = replace(state, files=files, mapping=guessed(files, draft.mapping.kind))
         # No hash is stored of a second file or a folder: they are read again, and so is a first file that has changed.
         is_read = len(files) == 1 and is_same_file and folder.data.exists()
         self.read(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
 
     # What the columns are for
 
-    def choose_kind(self, kind: Kind) -> None:
-        state = self.shown
-        if state.kind is kind:
-            return
-        if state.missing:
+    def choose_purpose(self, purpose: Purpose) -> None:
+        """Take what is there for something else. Files stay as far as the purpose takes them; nothing is sent."""
+        job_id, state = self.current, self.shown
+        if state.missing and purpose.kind is not state.kind:
             self.on_error(UsageError(self.tr("Choose the file again first: its columns are needed for that.")))
-            self.changed.emit(self.current)
-        elif state.file is None:
-            self.change(self.current, kind=kind, is_chosen=True)
-            self.change_job(kind=kind)
+            self.changed.emit(job_id)
+            return
+        self._set_purpose(job_id, purpose)
+        state = self.shown
+        if state.file is None or state.mapping is None:
+            self.change(job_id, kind=purpose.kind, is_chosen=True)
+            self.change_job(kind=purpose.kind)
+            return
+        most = 2 if purpose.takes_lists or purpose is Purpose.RANK else 1
+        known = (*state.files, *state.aside)
+        files, mapping = known[:most], state.mapping
+        if purpose.kind is not state.kind or len(files) != len(state.files):
+            mapping = kept(guessed(files, purpose.kind), files, state)
+        if purpose.takes_lists:
+            mapping = replace(mapping, split=None)
+        chosen = replace(state, kind=purpose.kind, is_chosen=True, is_related=False, files=files, aside=known[most:])
+        if mapping == state.mapping:
+            self.set(job_id, chosen)
         else:
-            files = state.files[:1]
-            mapping = guessed(files, kind)
-            state = replace(state, kind=kind, is_chosen=True, files=files, mapping=mapping, is_read=False)
-            self.read(self.current, state)
+            self.read(job_id, replace(chosen, mapping=mapping, is_read=False))
 
     def choose_role(self, column: int, role: Role, *, second: bool = False) -> None:
         if (mapping := self.shown.mapping) is not None:
             mapping = with_role(mapping, column, role, second=second)
-            is_text = role in (Role.TEXT, Role.CONTEXT)  # this column alone, then
-            self.choose_mapping(template="" if is_text else mapping.template, mapping=mapping)
+            if role in (Role.TEXT, Role.CONTEXT):  # columns alone, then
+                mapping = with_template(mapping, "", second=second and self.shown.is_lists)
+            self.choose_mapping(mapping=mapping)
 
     def choose_layout(self, layout: Layout) -> None:
         if (mapping := self.shown.mapping) is not None:
@@ -579,9 +694,10 @@ class Drafts(QObject):
             has_columns = layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED)
             self.choose_mapping(template="" if has_columns else mapping.template, mapping=mapping)
 
-    def choose_template(self, template: str) -> None:
+    def choose_template(self, template: str, *, second: bool = False) -> None:
+        """`second` is that of the second of two lists."""
         if (mapping := self.shown.mapping) is not None:
-            self.choose_mapping(mapping=with_template(mapping, template))
+            self.choose_mapping(mapping=with_template(mapping, template, second=second))
 
     def split_for_model(self) -> None:
         """Cut what the model does not read whole."""

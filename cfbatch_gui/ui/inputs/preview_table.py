@@ -21,7 +21,7 @@ from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 
-_NAME_HEIGHT, _CHIP_HEIGHT, _BELOW = 24, 24, 6
+_NAME_HEIGHT, _CHIP_HEIGHT, _BELOW = 22, 26, 6
 _GAP = 4  # between two chips
 _ICON = 14
 _BESIDE_WORDS = 2 * _ICON + 22  # of a chip: its icon, its arrow, and the room around them
@@ -173,15 +173,15 @@ _LONGEST = 60  # characters that are measured
 
 
 class PreviewTable(TableView):
-    """As high as its rows, up to `most_rows`."""
+    """As high as its rows, up to some; `row_height`, and `least`, of a column in a narrow window, are in pixels."""
 
-    def __init__(self, *, most_rows: int = 5) -> None:
+    def __init__(self, *, row_height: int = PREVIEW_ROW_HEIGHT, least: int = _LEAST) -> None:
         super().__init__(title=tr("Preview of the first rows"), inset=True)
-        self._most = most_rows
+        self._most, self._row_height, self._least = 5, row_height, least
         self._shown: tuple[OpenFile, tuple[Role, ...]] | None = None
         self.roles = RoleHeader(self)
         self.setHorizontalHeader(self.roles)
-        self.verticalHeader().setDefaultSectionSize(scaled(PREVIEW_ROW_HEIGHT))
+        self.verticalHeader().setDefaultSectionSize(scaled(row_height))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.horizontalScrollBar().rangeChanged.connect(lambda *_: self.updateGeometry())
 
@@ -211,7 +211,7 @@ class PreviewTable(TableView):
     def sizeHint(self) -> QSize:
         rows = min(self._most, len(self._shown[0].sample) if self._shown else 0)
         bar = self.horizontalScrollBar().sizeHint().height() if self.horizontalScrollBar().maximum() else 0
-        return QSize(200, self.roles.height() + rows * scaled(PREVIEW_ROW_HEIGHT) + bar + 1)
+        return QSize(200, self.roles.height() + rows * scaled(self._row_height) + bar + 1)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -235,8 +235,8 @@ class PreviewTable(TableView):
                 name,
                 partial(_cell, index),
                 sortable=False,
-                width=_LEAST,
-                least=_LEAST,
+                width=self._least,
+                least=self._least,
                 stretch=index == widest,
                 widest=measured[index] if index < len(measured) else (),
                 colour=partial(self._colour, file.source, index),

@@ -38,6 +38,7 @@ from cfbatch_gui.ui.widgets.labels import (
     IconLine,
     Label,
     LabelGrid,
+    Phrase,
     Saying,
     Sentence,
     StateLabel,

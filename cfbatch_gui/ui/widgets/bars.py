@@ -7,6 +7,8 @@ from typing import Literal
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
     QDropEvent,
     QFont,
     QFontMetrics,
@@ -91,6 +93,34 @@ class DropOverlay(QFrame):
         self.setGeometry(self._over.rect())
         self.raise_()
         self.show()
+
+
+class DropTarget(QWidget):
+    """A part of a page that may take dropped files, folders and texts."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._veil: DropOverlay | None = None
+
+    def take_drops(self, over: QWidget, words: str, on_dropped: Callable[[Sequence[Path] | str], object]) -> None:
+        """`words` say over a part of it what dropping does."""
+        self._veil, self._on_dropped = DropOverlay(over, words), on_dropped
+        self.setAcceptDrops(True)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self._veil is not None and (local_files(event.mimeData()) or event.mimeData().hasText()):
+            take_copy(event)
+            self._veil.cover()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        if self._veil is not None:
+            self._veil.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if self._veil is not None:
+            self._veil.hide()
+            take_copy(event)
+            self._on_dropped(local_files(event.mimeData()) or event.mimeData().text())
 
 
 Level = Literal["info", "attention", "error", "done"]

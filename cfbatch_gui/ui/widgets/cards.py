@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Item, boxed, column, row
-from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
+from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, paint_focus_ring
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Clickable, ElidedLabel, IconLabel, Label
 from cfbatch_gui.words.languages import tr
@@ -34,11 +34,13 @@ class Card(QFrame):
 
 
 class SectionCard(Card):
-    """Folds to one line with a summary; `content` is the layout below, `actions_row` the one at its right."""
+    """Folds to one line with a summary; `content` is the layout below, `actions_row` the one at its right. `unfold` is
+    the text of a link that is there while it is folded.
+    """
 
     folded_changed = Signal(bool)
 
-    def __init__(self, title: str, *, foldable: bool = True) -> None:
+    def __init__(self, title: str, *, foldable: bool = True, unfold: str = "") -> None:
         super().__init__(gap=0, margins=(20, MEDIUM, 20, 18))
         self._foldable = foldable
         self._tick = IconLabel("circle", "quiet", 18)
@@ -49,13 +51,15 @@ class SectionCard(Card):
         self._fold = IconButton("chevron-up", self.tr("Fold"))
         self._fold.setVisible(False)
         self._fold.clicked.connect(lambda: self.set_folded(not self.is_folded()))
+        self.unfold_link = LinkButton(unfold, on_click=lambda: self.set_folded(False))
+        self.unfold_link.hide()
         self.actions_row = row()
         self._actions, self._filler = boxed(self.actions_row), QWidget()
         header = Clickable()
         header.setProperty("kind", "plain")
         header.clicked.connect(lambda: self.set_folded(False))
         parts = (self._tick, self._title, (self._summary, 1), (self._filler, 1))
-        header.setLayout(row(*parts, self._actions, self._fold))
+        header.setLayout(row(*parts, self._actions, self.unfold_link, self._fold))
         header.setMinimumHeight(scaled(30))  # with buttons or without
         self.content = column(gap=MEDIUM, margins=(0, SMALL, 0, 0))
         self._content = boxed(self.content)
@@ -79,9 +83,10 @@ class SectionCard(Card):
             return
         self._content.setHidden(folded)
         self._actions.setHidden(folded)
-        self.body.setContentsMargins(20, MEDIUM, 20, MEDIUM if folded else 18)
+        self.body.setContentsMargins(20, 9 if folded else MEDIUM, 20, 9 if folded else 18)
         self._summary.setVisible(folded)
         self._filler.setVisible(not folded)
+        self.unfold_link.setVisible(folded and bool(self.unfold_link.text()))
         self._fold.set_icon("chevron-down" if folded else "chevron-up")
         words = tr("Show {what}").format(what=self._title.whole_text()) if folded else self.tr("Fold")
         self._fold.setAccessibleName(words)

@@ -1,9 +1,19 @@
 """Labels in the roles of the visual system: plain text, elided text, icons, states and figures with captions."""
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFont,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextLayout,
+    QTextLine,
+    QTextOption,
+)
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import display, icons
@@ -62,6 +72,65 @@ class Sentence(Label):
     def sizeHint(self) -> QSize:
         line = self.fontMetrics().horizontalAdvance(self.text()) + 2
         return QSize(line, self.heightForWidth(line))
+
+
+class Phrase(Sentence):
+    """A sentence of which some words stand out in bold."""
+
+    def __init__(self, role: Role = "body") -> None:
+        super().__init__("", role)
+        self._runs: figures.Runs = ()
+
+    def set_runs(self, runs: figures.Runs) -> None:
+        self._runs = runs
+        self.setText(figures.plain(runs))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        width = math.ceil(max((line.naturalTextWidth() for line in self._lines(_WIDEST)), default=0)) + 1
+        return QSize(width, self.heightForWidth(width))
+
+    def heightForWidth(self, width: int) -> int:
+        return math.ceil(sum(line.height() for line in self._lines(width)))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        for line in self._lines(self.width()):
+            line.draw(painter, QPointF(0, 0))
+
+    def _lines(self, width: int) -> list[QTextLine]:
+        layout = self._layout = QTextLayout(self.text(), self.font())  # the lines live as long as it does
+        layout.setTextOption(_wrapping())
+        layout.setFormats(list(self._formats()))
+        layout.beginLayout()
+        lines, top = [], 0.0
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(1, width))
+            line.setPosition(QPointF(0, top))
+            top += line.height()
+            lines.append(line)
+        layout.endLayout()
+        return lines
+
+    def _formats(self) -> Iterator[QTextLayout.FormatRange]:
+        start = 0
+        for text, stands_out in self._runs:
+            found = QTextLayout.FormatRange()
+            found.start, found.length = start, len(text.encode("utf-16-le", "surrogatepass")) // 2
+            start += found.length
+            if stands_out:
+                found.format.setFontWeight(QFont.Weight.DemiBold)
+                yield found
+
+
+_WIDEST = 100_000  # pixels, for a sentence on one line
+
+
+def _wrapping() -> QTextOption:
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    return option
 
 
 class ElidedLabel(Label):

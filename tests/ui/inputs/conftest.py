@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind, Role
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
@@ -85,7 +85,7 @@ class DraftDriver:
     def choose_kind(self, kind: Kind) -> None:
         """Open the first part, which folds when there is data, and choose."""
         self.page.what.set_folded(False)
-        self.click(self.page.what.rank if kind is Kind.RANK else self.page.what.embed)
+        self.click(self.page.what.cards[Purpose.RANK if kind is Kind.RANK else Purpose.VECTORS])
 
     def choose_role(self, column: int, role: Role) -> None:
         """Click the role in the header, then the wanted one in the menu."""

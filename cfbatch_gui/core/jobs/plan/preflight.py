@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount, plan
@@ -130,14 +130,15 @@ def without_queue(found: Plan, job: Job, checked_at: float) -> Plan:
 
 
 def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
-    if planned.repeated:
-        yield message("n_texts_come_more_than_once", n=planned.repeated)
     with folder.open(read_only=True) as database:
+        is_lists = metadata_value(database, "layout") == Layout.LISTS  # whose sentences say so anyway
         repeated_ids = metadata_value(database, "repeated_ids", 0)
         parts = database.execute("SELECT count(DISTINCT item_no) FROM parts").fetchone()[0]
         queries, pairs = database.execute(
             "SELECT count(DISTINCT query_no), count(*) FROM items WHERE query_no IS NOT NULL"
         ).fetchone()
+    if planned.repeated and not is_lists:
+        yield message("n_texts_come_more_than_once", n=planned.repeated)
     if queries > 1 and pairs == queries:
         yield message("each_query_one_context_each_pair")
     if isinstance(repeated_ids, int) and repeated_ids:

@@ -1,0 +1,288 @@
+"""The parts of a draft that compares two lists: both of them side by side, and how they are matched."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
+
+from cfbatch_gui.core.inputs.input_values import Source
+from cfbatch_gui.core.jobs.states import Job, Purpose
+from cfbatch_gui.ui.inputs.data_section import (
+    FilePart,
+    FilesSection,
+    TemplateEditor,
+    pop_up,
+    proposed_template,
+    template_of,
+)
+from cfbatch_gui.ui.inputs.draft_actions import DraftActions
+from cfbatch_gui.ui.inputs.drafts import DraftState
+from cfbatch_gui.ui.inputs.preview_table import PreviewTable
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
+from cfbatch_gui.ui.widgets import (
+    Button,
+    Card,
+    CheckBox,
+    Choice,
+    Flow,
+    IconButton,
+    IconLabel,
+    Label,
+    LinkButton,
+    MenuButton,
+    Phrase,
+    add_action,
+    boxed,
+    column,
+    row,
+)
+from cfbatch_gui.words import inputs
+from cfbatch_gui.words.figures import number, one_line
+from cfbatch_gui.words.languages import said
+
+_BADGE = 24  # pixels
+_ROW_HEIGHT, _LEAST_COLUMN = 30, 86
+_LEAST_PART = 400  # pixels of a list; in a narrower page B stands below A
+_MOST_ROWS, _FEWEST_ROWS = 8, 2
+
+
+class ListPart(FilePart):
+    """List A or list B, or ways to bring it."""
+
+    def __init__(self, drafts: DraftActions, at: int) -> None:
+        self._actions, self._list = drafts, "AB"[at]
+        super().__init__(drafts, at, PreviewTable(row_height=_ROW_HEIGHT, least=_LEAST_COLUMN))
+        words = self.tr("Drop it to use it as list {list}").format(list=self._list)
+        self.take_drops(self, words, partial(drafts.take, at=at))
+        self.setMinimumWidth(scaled(_LEAST_PART))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def _laid_out(self) -> QVBoxLayout:
+        drafts, at = self._actions, self._at
+        badge = IconLabel(("list-a", "list-b")[at], "accent", _BADGE)
+        badge.setAccessibleName(self.tr("List {list}").format(list=self._list))
+        self.part = Label("", "small")
+        words = self.tr("Open another file as list {list}").format(list=self._list)
+        self.open_button = IconButton("folder-open", words, partial(drafts.choose_list, at))
+        words = self.tr("Paste list {list}").format(list=self._list)
+        self.paste_button = IconButton("clipboard-paste", words, partial(drafts.paste, at))
+        self._words.pop(self.remove)  # the menu of the section removes it
+        order = (self.header, self.sheet, self.separator, self.hidden, self.encoding)
+        for link in (*order, self.more):
+            link.setProperty("small", "true")
+        links = boxed(Flow(self.part, *(self._links[link] for link in order), self.more))
+        below = boxed(row(_BADGE + SMALL, links, gap=0))
+        self._head = boxed(row(badge, self.name, (self.facts, 1), self.open_button, self.paste_button))
+        self._read = boxed(column(below, self.notice, self.below, self.table, None, gap=6))
+        self.frame = Card(
+            self._head, self._read, self._place(), None, inset=True, gap=4, margins=(14, SMALL, 14, SMALL)
+        )
+        return column(self.frame, gap=0)
+
+    def _place(self) -> QWidget:
+        """What is shown instead of a list."""
+        drafts, at = self._actions, self._at
+        self.missing = Label("", "quiet", wrap=True)
+        self.open_first = Button(self.tr("Open…"), "folder-open", partial(drafts.choose_list, at))
+        self.paste_first = Button(self.tr("Paste"), "clipboard-paste", partial(drafts.paste, at))
+        self.sheets = MenuButton("", "table")
+        self.same = LinkButton(self.tr("Take the same list"), on_click=drafts.relate)
+        ways = Flow(self.open_first, self.paste_first, self.sheets, self.same)
+        self._empty = boxed(column(self.missing, boxed(ways), gap=MEDIUM, margins=(_BADGE + SMALL, 0, 0, SMALL)))
+        return self._empty
+
+    def show_state(self, state: DraftState, job: Job) -> None:
+        file = state.files[self._at] if self._at < len(state.files) else None
+        mapping, is_categories = state.mapping, job.options.purpose is Purpose.CATEGORIES
+        for part in (self._read, self.open_button, self.paste_button, self.facts):
+            part.setVisible(file is not None)
+        self._empty.setVisible(file is None)
+        if file is not None and mapping is not None:
+            counted = state.counted(job) if state.is_read else None
+            self.show_file(file, mapping, rows=counted.rows[self._at] if counted else -1)
+            self._links[self.encoding].setVisible(bool(self.encoding.text()) and not _is_utf8(file.source))
+            gives = self.tr("gives the categories") if is_categories else self.tr("gives the matches")
+            self.part.setText(gives if self._at else self.tr("comes back with new columns"))
+            return
+        if is_categories and self._at:
+            self.name.setText(self.tr("The categories"))
+        else:
+            self.name.setText(self.tr("List {list}").format(list=self._list))
+        self._show_ways(state, is_categories=is_categories)
+
+    def _show_ways(self, state: DraftState, *, is_categories: bool) -> None:
+        """What is missing, and the ways to bring it."""
+        if state.opening:
+            words = self.tr("Opening {name}…").format(name=state.opening)
+        elif self._at == 0:
+            words = self.tr("Your list, which comes back with new columns. Drop both lists here together, or one each.")
+        elif is_categories:
+            words = self.tr("A file with one category a row. Drop it here.")
+        else:
+            words = self.tr("The list that gives the matches is missing. Drop it here.")
+        self.missing.setText(words)
+        first = state.file if self._at else None
+        others = [sheet for sheet in first.source.sheets if sheet != first.source.sheet] if first else []
+        self.sheets.setVisible(bool(others))
+        self.same.setVisible(first is not None and not is_categories)
+        self.sheets.menu().clear()
+        if first is not None:
+            self.sheets.setText(self.tr("Another sheet of {name}…").format(name=one_line(first.path.name, 30)))
+            for sheet in others:
+                self.sheets.add(one_line(sheet, 80).replace("&", "&&"), partial(self._actions.add_sheet, sheet))
+
+
+def _is_utf8(source: Source) -> bool:
+    """What is in UTF-8 could hardly be in another encoding."""
+    return source.encoding.startswith("utf-8") and not source.is_encoding_guessed
+
+
+class ListsSection(FilesSection):
+    """Both lists, and in words what is compared with what."""
+
+    def __init__(self, drafts: DraftActions) -> None:
+        super().__init__(drafts, self.tr("Your two lists"))
+        self.swap_button = Button(self.tr("Swap A and B"), "refresh-cw", drafts.swap)
+        self.actions_row.addWidget(self.swap_button)
+        self.sentence_icon = IconLabel("sparkles", "accent", 16)
+        self.sentence = Phrase()
+        tip = self.tr("Choose how the text of a row is made")
+        self.change = LinkButton(self.tr("Change"), "", self.open_menu, tip=tip)
+        self.parts = (ListPart(drafts, 0), ListPart(drafts, 1))
+        self.templates = (TemplateEditor(drafts), TemplateEditor(drafts, second=True))
+        for part, template in zip(self.parts, self.templates, strict=True):
+            part.below.addWidget(template)
+            template.hide()
+        words = boxed(row(self.sentence_icon, self.sentence))
+        sentence, parts = boxed(Flow(words, self.change, gap=MEDIUM)), boxed(Flow(*self.parts, gap=MEDIUM))
+        self.content.addWidget(boxed(column(sentence, self.progress, parts, gap=2)))
+        self.content.setContentsMargins(0, 0, 0, 0)
+
+    def show_state(self, state: DraftState, job: Job) -> None:
+        self.swap_button.setVisible(state.second is not None)
+        self.recipes.setVisible(state.file is not None)
+        self.parts[1].setVisible(not state.is_related)
+        for part, template in zip(self.parts, self.templates, strict=True):
+            part.show_state(state, job)
+            template.show_state(state)
+        if not state.is_reading:
+            self.hide_progress()
+        is_done = state.file is not None and not state.incomplete
+        self._show_sentence(state)
+        if not is_done:
+            self.set_folded(False)
+        self.set_done(is_done and not self._drafts.wants_second_list)
+        names = (one_line(each.path.name, 40) for each in state.files)
+        self.set_summary(" · ".join((*names, self.sentence.text())))
+        self._fit_rows()
+
+    def set_room(self, pixels: int) -> None:
+        """How much the previews may have of it."""
+        self._room = pixels
+        self._fit_rows()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        is_stacked = self.content.geometry().width() < 2 * scaled(_LEAST_PART) + MEDIUM and self.parts[1].isVisibleTo(
+            self
+        )
+        rows = _FEWEST_ROWS if is_stacked else self._room // scaled(_ROW_HEIGHT)
+        for part in self.parts:
+            part.table.set_most_rows(max(_FEWEST_ROWS, min(_MOST_ROWS, rows)))
+
+    def _show_sentence(self, state: DraftState) -> None:
+        mapping, columns = state.mapping, [each.columns for each in state.files]
+        runs = inputs.lists_words(mapping, *columns) if mapping is not None and columns else ()
+        wrong = said(state.incomplete)
+        self.sentence.set_runs(((wrong, False),) if wrong else runs)
+        self.sentence.set_role("attention" if wrong else "body")
+        self.sentence_icon.set_icon(*(("circle-dot", "attention") if wrong else ("sparkles", "accent")))
+        self.sentence_icon.setVisible(bool(self.sentence.text()))
+        self.change.setVisible(mapping is not None and bool(columns))
+
+    def open_menu(self) -> QMenu:
+        menu, drafts = QMenu(self), self._drafts
+        state = drafts.shown
+        for at, file in enumerate(state.files):
+            is_joined = state.mapping is not None and bool(template_of(state.mapping, second=at == 1))
+            words = self.tr("Join columns of {list} by a template…").format(list="AB"[at])
+            action = add_action(menu, words, partial(self._toggle_template, at), checked=is_joined)
+            action.setEnabled(len(file.columns) > 1 or is_joined)
+        if state.second is not None:
+            menu.addSeparator()
+            add_action(menu, self.tr("Remove list B"), drafts.remove_second, "x")
+        return pop_up(menu, self.change)
+
+    def _toggle_template(self, at: int) -> None:
+        mapping = self._drafts.shown.mapping
+        if mapping is not None:
+            is_second, columns = at == 1, self._drafts.shown.files[at].columns
+            used = template_of(mapping, second=is_second)
+            template = "" if used else proposed_template(mapping, columns, second=is_second)
+            self._drafts.choose_template(template, second=is_second)
+            self.templates[at].field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class LimitChoice(QWidget):
+    """A box that, when it is ticked, has a choice of the columns that both lists have."""
+
+    def __init__(self, drafts: DraftActions, limit: str, words: str) -> None:
+        super().__init__()
+        self._drafts, self._limit, self._words, self._usual = drafts, limit, words, ""
+        self.box = CheckBox(words)
+        self.box.clicked.connect(lambda on: self._choose(self._usual if on else ""))
+        self.choice = Choice(words, on_picked=self._choose)
+        self.setLayout(row(self.box, self.choice))
+
+    def _choose(self, name: str) -> None:
+        self._drafts.choose_matching(**{self._limit: name})
+
+    def show_state(self, state: DraftState, chosen: str) -> None:
+        names, sample = state.shared_columns, state.file.sample[:_SAMPLE] if state.file else ()
+        columns = state.file.columns if state.file else ()
+        different = {name: len({row.cells[columns.index(name)] for row in sample}) for name in names}
+        self._usual = min(names, key=lambda name: different[name], default="")
+        why_not = "" if names else self.tr("The lists have no column of the same name.")
+        self.box.setEnabled(bool(names))
+        self.box.setToolTip(why_not)
+        self.box.setAccessibleDescription(why_not)
+        self.box.setChecked(bool(chosen))
+        self.box.setText(self._words if chosen else f"{self._words}…")
+        self.choice.refill((one_line(name, 30), name) for name in names)
+        self.choice.set_value(chosen)
+        self.choice.setVisible(bool(chosen))
+
+
+_SAMPLE = 50  # rows
+_MOST_KEPT = 20  # matches of a row
+_CHOICE = 72  # pixels, of a number
+
+
+class MatchSection(Card):
+    """How lists are matched; nothing of it is sent."""
+
+    def __init__(self, drafts: DraftActions) -> None:
+        super().__init__(margins=(20, MEDIUM, 20, MEDIUM))
+        title = boxed(row(IconLabel("circle-check", "done", 18), Label(self.tr("How to match"), "part")))
+        self.each_once = CheckBox(self.tr("Each row of B only once"))
+        self.each_once.clicked.connect(lambda on: drafts.choose_matching(each_once=on))
+        self.not_within = LimitChoice(drafts, "not_within", self.tr("Not with the same value in"))
+        self.within = LimitChoice(drafts, "within", self.tr("Only with the same value in"))
+        counts = [(number(count), count) for count in range(1, _MOST_KEPT + 1)]
+        self.best = Choice(self.tr("Keep the best"), counts, lambda best: drafts.choose_matching(best=best))
+        self.best.setFixedWidth(scaled(_CHOICE))
+        kept = boxed(row(Label(self.tr("Keep the best"), "quiet"), self.best))
+        line = Flow(title, None, self.each_once, self.not_within, self.within, kept, gap=LARGE)
+        self.body.addWidget(boxed(line))
+
+    def show_state(self, state: DraftState, job: Job) -> None:
+        options = job.options.matching
+        self.each_once.setVisible(state.second is not None)
+        self.each_once.setChecked(options.each_once)
+        self.not_within.show_state(state, options.not_within)
+        self.within.show_state(state, options.within)
+        self.best.set_value(options.best)
