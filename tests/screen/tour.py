@@ -200,9 +200,7 @@ class Tour:
             if name != "encoding":
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
-        await space.new_jobs.begin()
-        draft_page.drafts.choose_purpose(Purpose.VECTORS)
-        draft_page.drafts.use_example()
+        await space.new_jobs.begin_example(Purpose.VECTORS)
         await settled(self._stage)
         draft_page.what.set_folded(False)
         await self._stop("draft-vectors")

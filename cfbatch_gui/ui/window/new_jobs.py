@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import InputError, UserError
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
@@ -70,7 +69,7 @@ class NewJobs:
 
         drafts, settings, on_disk = self._program.drafts, self._program.settings, self._program.store.on_disk
         connection = connection or settings.connection or PRACTICE.id
-        kind = Kind.RANK if purpose in (None, Purpose.RANK) else Kind.EMBED
+        kind = (purpose or Purpose.RANK).kind
         job = self._empty_draft()
         if job is None:
             job = await on_disk(drafts.create, kind, new_job_name(), settings.model, connection)
@@ -116,14 +115,17 @@ class NewJobs:
 
     async def _choose_file(self) -> None:
         await self._workspace.ready()
-        path = await dialogs.open_file(
+        """Two are one job, more are one each."""
+        files = await dialogs.open_files(
             self._window,
-            tr("Open a file"),
+            tr("Open one file or two"),
             filters=dialogs.input_filters(),
             folder=self._program.remembered_folder(FolderUse.INPUTS),
         )
-        if path is not None:
-            self.start(path)
+        if len(files) > 2:
+            self.open_each([str(path) for path in files])
+        elif files:
+            self.start(*files)
 
     def _empty_draft(self) -> Job | None:
         from cfbatch_gui.ui.inputs.drafts import new_job_name

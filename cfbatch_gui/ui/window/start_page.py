@@ -93,6 +93,7 @@ class StartPage(QWidget):
         self.tiles = {purpose: Tile(purpose, new_jobs) for purpose in Purpose}
         self._columns, self._grid = 0, QGridLayout()
         self._grid.setSpacing(LARGE)
+        self._arrange(3)  # before what follows in the order of Tab
         self._question = column(*words, MEDIUM + 1, self._grid, gap=TINY, margins=(WIDE, 18, WIDE, TINY))
         self._area = scrolled(boxed(self._question))
         self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", new_jobs.choose_file)
@@ -110,6 +111,7 @@ class StartPage(QWidget):
         place = QFrame()
         place.setProperty("kind", "place")
         formats = self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts")
+        self._formats = Label(formats, "small", wrap=True)
         words = column(
             None,
             Label(self.tr("Or start from your file: drop it anywhere in this window"), "strong", wrap=True),
@@ -118,7 +120,7 @@ class StartPage(QWidget):
                 "quiet",
                 wrap=True,
             ),
-            Label(formats, "small", wrap=True),
+            self._formats,
             None,
             gap=TINY,
         )
@@ -131,6 +133,7 @@ class StartPage(QWidget):
         super().resizeEvent(event)
         room = self.width() - 2 * WIDE
         self._arrange(3 if room >= 3 * scaled(_LEAST_TILE) + 2 * LARGE else 2)
+        self._formats.setVisible(self._columns == 3)
         self._area.setMaximumHeight(self._question.totalHeightForWidth(self.width()))
 
     def showEvent(self, event: QShowEvent) -> None:
