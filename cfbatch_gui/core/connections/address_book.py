@@ -186,10 +186,7 @@ class AddressBook:
         return check_secret if is_worker else check_form
 
     def _made(self, record: SavedConnection) -> Connection:
-        return connection_of(record, self._api_base_url())
-
-    def _api_base_url(self) -> str:
-        return check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
+        return connection_of(record, check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL))
 
     def _practice_seconds(self) -> tuple[float, float]:
         text = self._environ.get(PRACTICE_SECONDS_VARIABLE, "")

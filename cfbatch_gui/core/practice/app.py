@@ -181,16 +181,7 @@ def practice_app(
     `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
     called in a worker thread.
     """
-    service = _Service(Queue(folder, seconds_queued, seconds_running), clock, token, load_model)
-
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
-        body = await _read(receive, MAX_BODY_BYTES + 1)
-        if body is not None:
-            await _send(await service.answer(scope, body), send)
-
-    return application
+    return _Service(Queue(folder, seconds_queued, seconds_running), clock, token, load_model)
 
 
 def for_own_hosts(application: Application, port: int) -> Application:
@@ -242,7 +233,7 @@ async def _send(answer: Answer, send: Send) -> None:
 
 
 class _Service:
-    """Workers AI, independent of HTTP. Every operation blocks."""
+    """Workers AI. Every operation blocks."""
 
     def __init__(
         self, queue: Queue, clock: Callable[[], float], token: str, load_model: Callable[[], PracticeModel]
@@ -255,7 +246,14 @@ class _Service:
             ("POST", f"{_ACCOUNT}/ai/run/(?P<model>.*[^/].*)", self._run),
         )
 
-    async def answer(self, scope: Scope, body: bytes) -> Answer:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
+        body = await _read(receive, MAX_BODY_BYTES + 1)
+        if body is not None:
+            await _send(await self._answer(scope, body), send)
+
+    async def _answer(self, scope: Scope, body: bytes) -> Answer:
         """Refusals among them: 404 for an unknown path or method, a malformed account id, a percent-encoded slash."""
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
