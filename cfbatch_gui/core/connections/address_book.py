@@ -120,10 +120,8 @@ class AddressBook:
             return words
         alike = [found for found, title in titles.items() if title.casefold() == words.strip().casefold()]
         if len(alike) != 1:
-            known = comma_list(
-                [message("connection_id_title", id=found, title=title) for found, title in titles.items()]
-            )
-            raise UsageError(message("there_is_no_connection_name_there", name=words, known=known))
+            known = [message("connection_id_title", id=found, title=title) for found, title in titles.items()]
+            raise UsageError(message("there_is_no_connection_name_there", name=words, known=comma_list(known)))
         return alike[0]
 
     @property

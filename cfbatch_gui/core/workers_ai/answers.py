@@ -200,9 +200,6 @@ class Finished:
     is_synchronous: bool = False
 
 
-Answer: TypeAlias = Waiting | Finished
-
-
 class _Body(msgspec.Struct):
     responses: list[Element] | None = None
     results: list[Element] | None = None
@@ -227,7 +224,7 @@ _REQUEST_ID: Final = re.compile(r"[!-~]+")
 _MOST_TOKENS: Final = 10**12  # a batch has millions
 
 
-def read_answer(data: bytes | msgspec.Raw) -> Answer:
+def read_answer(data: bytes | msgspec.Raw) -> Waiting | Finished:
     """The answer to a submit or a poll. Raises ReplyError. Vectors and scores stay undecoded views of `data`."""
     frame = decode(_Frame, data, "answer")
     if frame.success is False:

@@ -470,8 +470,7 @@ def counts_sentence(findings: tuple[Finding, ...]) -> Message:
     """ "15 held, 1 not held, 2 not seen." """
     outcomes = [each.outcome for each in findings]
     held, broken, unseen = map(outcomes.count, (Outcome.HELD, Outcome.NOT_HELD, Outcome.NOT_SEEN))
-    words = message("held_held_broken_not_held_unseen")
-    return words.filled(held=held, broken=broken, unseen=unseen)
+    return message("held_held_broken_not_held_unseen", held=held, broken=broken, unseen=unseen)
 
 
 def text_report(result: ProbeResult) -> str:
