@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -148,6 +148,7 @@ class ProblemRows:
     kind: str
     rows: tuple[StoredProblem, ...]
     columns: tuple[str, ...]
+    files: str = "12"  # what they are called
 
     @property
     def has_raw(self) -> bool:
@@ -160,8 +161,12 @@ def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> Prob
         found = tuple(too_long_texts(folder, metadata, limit=MOST_ROWS))
     else:
         found = problems(folder, kind=kind, limit=MOST_ROWS)
-    file = 2 if found and all(problem.file == 2 for problem in found) else 1
-    return ProblemRows(kind, found, problem_columns(folder, file=file))
+    is_lists = folder.fact("layout") == Layout.LISTS
+    files = {problem.file for problem in found}
+    if is_lists and len(files) > 1:  # whose columns differ
+        found = tuple(replace(each, cells=(" · ".join(filter(None, each.cells)),)) for each in found)
+        return ProblemRows(kind, found, (tr("In the file"),), "AB")
+    return ProblemRows(kind, found, problem_columns(folder, file=2 if files == {2} else 1), "AB" if is_lists else "12")
 
 
 class ProblemsView(widgets.Card):
@@ -219,7 +224,7 @@ def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
         return lambda each: each.cells[index] if index < len(each.cells) else ""
 
     reason = texts(tr("Why"), lambda each: said(each.reason), 12 if found.has_raw else 54)
-    file: Problems = Column(tr("File"), lambda each: each.file, align="right", width=56)
+    file: Problems = Column(tr("File"), lambda each: found.files[each.file - 1], align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
         Column(tr("Row"), lambda each: each.row, show=number, align="right", width=64),
