@@ -35,10 +35,8 @@ def lines_of_matches(matches: Matches, job: Job, folder: JobFolder, width: int) 
     rows = []
     for _, _, text, rank, _, other, score, margin, state in _pairs(matches, job, folder):
         figures = ["" if value is None else score_text(float(value)) for value in (score, margin)]
-        first = elided(str(text), room) if rank == 1 else ""
-        rows.append(
-            (first, elided(str(other), room), *figures, said(STATES[MatchState[str(state).upper()]]) if state else "")
-        )
+        first, words = ("", "") if rank != 1 else (str(text), said(STATES[MatchState[str(state).upper()]]))
+        rows.append((elided(first, room), elided(str(other), room), *figures, words))
     yield from table(("A", "B", tr("SCORE"), tr("MARGIN"), tr("STATE")), rows, width)
 
 

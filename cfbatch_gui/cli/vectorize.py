@@ -14,19 +14,9 @@ from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import Work, opened, usable_connection
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.vectorize import push_values
 from cfbatch_gui.core.vectorize.client import IndexMissing, Metric, VectorizeIndex
-from cfbatch_gui.core.vectorize.push_values import (
-    Hit,
-    IdSource,
-    MetadataColumn,
-    PushCheck,
-    PushOptions,
-    PushOutcome,
-    PushProblem,
-    PushProgress,
-    PushStage,
-    SearchResult,
-)
+from cfbatch_gui.core.vectorize.push_values import IdSource, MetadataColumn, PushCheck, PushOptions, PushStage
 from cfbatch_gui.words.figures import moment, number, plural, score_text, usage_error, worded
 from cfbatch_gui.words.indexes import push_facts
 from cfbatch_gui.words.languages import said, tr
@@ -106,10 +96,10 @@ async def _push(work: Work, job: Job) -> ExitStatus:
         {**msgspec.structs.asdict(push), "sentence": sentence, "check": check},
         [said(push.sentence), said(push.finding), *labelled(push_facts(push), _LABEL)],
     )
-    return ExitStatus.DONE if push.outcome is PushOutcome.VERIFIED else ExitStatus.FAILED
+    return ExitStatus.DONE if push.outcome is push_values.PushOutcome.VERIFIED else ExitStatus.FAILED
 
 
-def _show(progress: Progress, push: PushProgress) -> None:
+def _show(progress: Progress, push: push_values.PushProgress) -> None:
     """Where there is no terminal only each part that is sent, and each wait."""
     text = said(push.sentence)
     if push.waiting:
@@ -139,7 +129,7 @@ def _refused(work: Work, check: PushCheck) -> ExitStatus:
     return ExitStatus.BAD_INPUT
 
 
-def _problem_words(problem: PushProblem) -> str:
+def _problem_words(problem: push_values.PushProblem) -> str:
     if not problem.rows:
         return said(problem.sentence)
     rows = ", ".join(map(number, problem.rows)) + (", …" if problem.count > len(problem.rows) else "")
@@ -210,7 +200,7 @@ async def _search(work: Work, job: Job) -> None:
     work.answer(facts, _lines_of_search(found, work.index, work.console.width))
 
 
-def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[str]:
+def _lines_of_search(found: push_values.SearchResult, index: str, width: int) -> Iterator[str]:
     yield worded("found by {index}", index=index)
     yield from _lines_of_hits(found.hits, width)
     yield tr("nearest by exact comparison")
@@ -218,7 +208,7 @@ def _lines_of_search(found: SearchResult, index: str, width: int) -> Iterator[st
     yield said(found.sentence)
 
 
-def _lines_of_hits(hits: Sequence[Hit], width: int) -> Iterator[str]:
+def _lines_of_hits(hits: Sequence[push_values.Hit], width: int) -> Iterator[str]:
     for hit in hits:
         text = hit.text if hit.text is not None else tr("not of this job")
         yield elided(f"{score_text(hit.score)}  {hit.id}  {text}", width)

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -165,7 +165,7 @@ def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
     return known.get(job.state, status_of_error(trouble) if trouble else ExitStatus.FAILED)
 
 
-def matches_of(work: Work, job: Job) -> Matches | None:
+def find_matches(work: Work, job: Job) -> Matches | None:
     """None where a job has none, or none yet. Blocking. Raises DataError, UsageError."""
     if job.purpose not in WITH_MATCHES or job.state not in WITH_RESULTS:
         return None
@@ -176,7 +176,12 @@ def matches_of(work: Work, job: Job) -> Matches | None:
         work.progress.end()
 
 
-def conclude(work: Work, job: Job, written: list[Exported] | None = None, matches: Matches | None = None) -> ExitStatus:
+def conclude(
+    work: Work,
+    job: Job,
+    written: list[Exported] | None = None,
+    matches: Callable[[], Matches | None] | None = None,
+) -> ExitStatus:
     """The files that were asked for are added to `written`, one by one. Raises UserError when one cannot be written."""
     program, console = work.program, work.console
     folder, left = program.folder(job.id), leaving_status(job) if work.leave else None
@@ -187,9 +192,9 @@ def conclude(work: Work, job: Job, written: list[Exported] | None = None, matche
     elif paths:
         options = ExportOptions(top_k=job.options.matching.best if job.purpose in WITH_MATCHES else None)
         title = program.address_book.title(job.connection)
-        matches = matches or matches_of(work, job)
+        known = matches() if matches is not None else find_matches(work, job)
         for index, path in enumerate(paths, start=1):
-            file = export(folder, job, path, options=options, connection=title, say=said, matches=matches)
+            file = export(folder, job, path, options=options, connection=title, say=said, matches=known)
             say_file(console, file)
             if written is not None:
                 written.append(file)
@@ -203,9 +208,10 @@ def present(work: Work, job: Job) -> ExitStatus:
     lists those that were.
     """
     files: list[Exported] = []
-    folder, matches = work.program.folder(job.id), matches_of(work, job)
+    folder, found = work.program.folder(job.id), cache(partial(find_matches, work, job))
     try:
-        status = conclude(work, job, files, matches)
+        status = conclude(work, job, files, found)
+        matches = found()
         if job.state in WITH_RESULTS and not work.json and not files:
             lines = lines_of_result if matches is None else partial(lines_of_matches, matches)
             work.console.print_result(lines(job, folder, work.console.width))
@@ -214,6 +220,7 @@ def present(work: Work, job: Job) -> ExitStatus:
         return status
     finally:
         if work.json:
+            matches = found()
             more = {"matches": facts_of_matches(matches, job, folder)} if matches is not None else None
             work.console.print_json(facts_of_job(job, folder, files, more=more))
 

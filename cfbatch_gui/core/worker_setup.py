@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -182,10 +182,7 @@ class NotThere(ServiceRefused):
     """What a call was about is not in the account."""
 
 
-_ACTIVATE_R2: Final = message("r2_is_not_activated_account_open")
 _NO_ADDRESS: Final = message("account_no_address_workers_dev_yet")
-_NOT_ALLOWED: Final = message("service_does_not_let_token_make")
-_NOT_EMPTY: Final = message("bucket_was_kept_r2_deletes_only")
 
 
 def refusal_of(call: Call, refused: Refusal) -> UserError:
@@ -196,13 +193,14 @@ def refusal_of(call: Call, refused: Refusal) -> UserError:
     is_missing = not codes & _WRONG_ACCOUNT and (status == 404 or bool(codes & _NOT_THERE))
     is_missing = is_missing and call.method in ("GET", "DELETE")
     if _R2_NOT_ACTIVATED in codes:
-        return ServiceRefused(_ACTIVATE_R2, detail=detail, code=code)
+        return ServiceRefused(message("r2_is_not_activated_account_open"), detail=detail, code=code)
     if _ADDRESS_NEEDED in codes or (is_missing and call.step is Step.READ_ADDRESS):
         return ServiceRefused(_NO_ADDRESS, detail=detail, code=code)
     if is_missing:
         return NotThere(GONE, detail=detail, code=code)
     if isinstance(usual, TokenRefused) or status in (401, 403):
-        sentence = _NOT_ALLOWED.filled(service=service, call=call.words, permission=call.permission)
+        needs = {"call": call.words, "permission": call.permission}
+        sentence = message("service_does_not_let_token_make", service=service, **needs)
         return TokenRefused(sentence, detail=detail, code=code, status=status)
     if _BUCKET_NOT_SEEN in codes:
         unseen = message("service_does_not_see_new_bucket", service=service)
@@ -213,7 +211,7 @@ def refusal_of(call: Call, refused: Refusal) -> UserError:
     if codes & _WRONG_ACCOUNT:
         sentence = message("service_does_not_know_account_check", service=service)
     elif call.step is Step.DELETE_BUCKET and status == 409:
-        sentence = _NOT_EMPTY
+        sentence = message("bucket_was_kept_r2_deletes_only")
     else:
         sentence = message("service_refused_call_details_hold_reason", service=service, call=call.words)
     return ServiceRefused(sentence, detail=detail, code=code)
@@ -222,7 +220,10 @@ def refusal_of(call: Call, refused: Refusal) -> UserError:
 _LIMIT: Final = ExchangeLimit(60.0, 8_000_000)  # a page of a thousand keys has less than a megabyte
 _PATIENCE: Final = 4  # failures in a row; with the waits between them about seven seconds
 _PER_PAGE: Final = 1_000
+_PREFIXES: Final = ("orders/", "layouts/", "answers/")  # of all that the Worker stores
+_KEY: Final = re.compile(r"(?:orders|layouts|answers)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_JSON: Final = "application/json"
 _encode = msgspec.json.Encoder().encode
 
 T = TypeVar("T")
@@ -262,9 +263,7 @@ class _Object(msgspec.Struct):
     key: str = ""
 
 
-_nothing: Final = msgspec.json.Decoder(msgspec.Raw)
-_facts: Final = msgspec.json.Decoder(_Facts)
-_objects: Final = msgspec.json.Decoder(list[_Object] | None)
+_OBJECTS: Any = list[_Object] | None  # a type that type checkers take for none
 
 
 class Account:
@@ -282,7 +281,7 @@ class Account:
 
     async def address(self) -> str:
         """The account's name at workers.dev. Raises ServiceRefused."""
-        name = (await self._make(Step.READ_ADDRESS, _facts)).subdomain or ""
+        name = (await self._make(Step.READ_ADDRESS, _Facts)).subdomain or ""
         if not _LABEL.fullmatch(name):
             self.tell(Step.READ_ADDRESS, State.FAILED)
             raise ServiceRefused(_NO_ADDRESS, detail=f"subdomain {name[:80]!r}", code=0)
@@ -291,78 +290,79 @@ class Account:
 
     async def is_worker_ours(self) -> bool | None:
         """Whether this program put the Worker there; None where there is none of this name."""
-        if (found := await self._read(Step.READ_WORKER, _facts)) is None:
+        if (found := await self._read(Step.READ_WORKER, _Facts)) is None:
             return None
         ours = TAG in (found.tags or ())
-        note = THERE if ours else message("there_is_one_program_did_not")
-        self.tell(Step.READ_WORKER, State.DONE, note)
+        self.tell(Step.READ_WORKER, State.DONE, THERE if ours else message("there_is_one_program_did_not"))
         return ours
 
     async def worker_of_workflow(self) -> str | None:
-        if (found := await self._read(Step.READ_WORKFLOW, _facts)) is None:
+        if (found := await self._read(Step.READ_WORKFLOW, _Facts)) is None:
             return None
-        note = message("there_is_one_worker_name", name=found.script_name)
-        self.tell(Step.READ_WORKFLOW, State.DONE, note)
+        self.tell(Step.READ_WORKFLOW, State.DONE, message("there_is_one_worker_name", name=found.script_name))
         return found.script_name
 
     async def has_bucket(self) -> bool:
-        if await self._read(Step.READ_BUCKET, _nothing) is None:
+        if await self._read(Step.READ_BUCKET, msgspec.Raw) is None:
             return False
         self.tell(Step.READ_BUCKET, State.DONE, THERE)
         return True
 
-    async def _read(self, step: Step, decoder: msgspec.json.Decoder[T]) -> T | None:
+    async def _read(self, step: Step, kind: type[T]) -> T | None:
         """None for what is not there."""
         try:
-            return await self._make(step, decoder)
+            return await self._make(step, kind)
         except NotThere:
             self.tell(step, State.DONE, message("there_is_none_yet"))
             return None
 
-    async def put(
-        self,
-        step: Step,
-        body: UploadBody | dict[str, object],
-        *,
-        content_type: str = "application/json",
-        hidden: Sequence[Token] = (),
-    ) -> None:
+    async def put(self, step: Step, body: bytes, content_type: str = _JSON, *, hidden: Sequence[Token] = ()) -> None:
         """`hidden` are the secrets in the body."""
-        whole = body if isinstance(body, UploadBody) else _encode(body)
-        await self._make(step, _nothing, whole, content_type=content_type, hidden=hidden)
+        await self._make(step, msgspec.Raw, body, content_type=content_type, hidden=hidden)
         self.tell(step, State.DONE)
 
     async def delete(self, step: Step) -> bool:
         """False when it is not there any more."""
         try:
-            await self._make(step, _nothing)
+            await self._make(step, msgspec.Raw)
         except NotThere:
             self.tell(step, State.NOT_NEEDED, GONE)
             return False
         self.tell(step, State.DONE)
         return True
 
-    async def keys(self, prefix: str) -> tuple[str, ...]:
+    async def empty(self) -> int:
+        """Delete what the Worker has stored, and nothing else; how many objects."""
+        deleted: set[str] = set()
+        for prefix in _PREFIXES:
+            while keys := [key for key in await self._keys(prefix) if _KEY.fullmatch(key)]:
+                if not deleted.isdisjoint(keys):
+                    raise ReplyError(message("r2_still_lists_what_said_was"), detail=f"{len(keys)} keys")
+                for key in keys:
+                    with suppress(NotThere):
+                        await self._make(Step.DELETE_ANSWER, msgspec.Raw, key=key)
+                    deleted.add(key)
+                    self.tell(Step.DELETE_ANSWER, State.DONE, message("n_are_deleted", n=len(deleted)))
+        if not deleted:
+            self.tell(Step.DELETE_ANSWER, State.NOT_NEEDED, message("there_is_nothing"))
+        return len(deleted)
+
+    async def _keys(self, prefix: str) -> list[str]:
         """At most a page of keys that begin with `prefix`; none without the bucket."""
         query = urlencode({"per_page": _PER_PAGE, "prefix": prefix})
-        found = None
+        found: list[_Object] | None = None
         with suppress(NotThere):
-            found = await self._make(Step.LIST_ANSWERS, _objects, query=query)
+            found = await self._make(Step.LIST_ANSWERS, _OBJECTS, query=query)
         self.tell(Step.LIST_ANSWERS, State.DONE)
-        return tuple(each.key for each in found or ())
-
-    async def delete_key(self, key: str) -> None:
-        """Delete an object, if it is there."""
-        with suppress(NotThere):
-            await self._make(Step.DELETE_ANSWER, _nothing, key=key)
+        return [each.key for each in found or ()]
 
     async def _make(
         self,
         step: Step,
-        decoder: msgspec.json.Decoder[T],
+        kind: type[T],
         body: bytes = b"",
         *,
-        content_type: str = "application/json",
+        content_type: str = _JSON,
         hidden: Sequence[Token] = (),
         query: str = "",
         key: str = "",
@@ -383,11 +383,10 @@ class Account:
                 limit=_LIMIT,
                 refuse=partial(refusal_of, call),
             )
-            return decode(decoder, answer.result, step.name.lower())
+            return decode(kind, answer.result, step.name.lower())
 
         def waiting(error: UserError, seconds: float) -> None:
-            note = message("reason_is_tried_again_n_s", reason=error.message, n=seconds)
-            self.tell(step, State.WAITING, note)
+            self.tell(step, State.WAITING, message("reason_is_tried_again_n_s", reason=error.message, n=seconds))
 
         try:
             return await Repeating(patience=_PATIENCE, sleep=self._sleep, waiting=waiting)(once)
@@ -438,7 +437,7 @@ def upload(files: WorkerFiles, names: Names, secret: Token, *, keep_variables: b
     if keep_variables:
         metadata["keep_bindings"] = ["plain_text", "json"]
     parts = ((name, name, "application/javascript+module", [text]) for name, text in modules.items())
-    content_type, body = multipart([("metadata", "", "application/json", [_encode(metadata)]), *parts])
+    content_type, body = multipart([("metadata", "", _JSON, [_encode(metadata)]), *parts])
     return content_type, UploadBody(body)
 
 
@@ -464,16 +463,14 @@ def save_worker(folder: Path) -> Path:
 
 
 _NEW: Final = "worker-setup"  # no connection has this id: asked for only to have the keyring unlocked
-_PREFIXES: Final = ("orders/", "layouts/", "answers/")  # of all that the Worker stores
-_KEY: Final = re.compile(r"(?:orders|layouts|answers)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 
 
 class NotOurs(UserError):
     """What has this name was not put there by this program; `other_name` may be free."""
 
-    def __init__(self, message: str, *, other_name: str) -> None:
+    def __init__(self, message: str, names: Names) -> None:
         super().__init__(message)
-        self.other_name = other_name
+        self.other_name = another_name(names.worker)
 
 
 class SecretWouldBeLost(UsageError):
@@ -557,7 +554,7 @@ class WorkerSetup:
         client = self._address_book.account_client(account_id, token)
         calls, files = setting_up_calls(names, client.connection.account_id), await asyncio.to_thread(worker_files)
         account = Account(client, calls, show, sleep=self._sleep)
-        with _stopping(_NOTHING_CHANGED):
+        with _stopping("reason_nothing_was_changed_account"):
             subdomain = await account.address()
             is_ours = await account.is_worker_ours()
             owner = await account.worker_of_workflow()
@@ -568,18 +565,15 @@ class WorkerSetup:
             record = self._record(url)
             known = None if own_secret else await self._known_secret(record, must_keep=must_keep_secret)
         secret = own_secret or known or Token(new_secret())
-        with _stopping(_BEGUN):
+        with _stopping("reason_was_begun_set_up_again"):
             await _make_bucket(account, names.bucket, has_bucket=has_bucket)
             content_type, body = upload(files, names, secret, keep_variables=is_ours is True)
-            await account.put(Step.PUT_WORKER, body, content_type=content_type, hidden=(secret,))
-            await account.put(Step.PUT_WORKFLOW, {"script_name": names.worker, "class_name": WORKFLOW_CLASS})
-            await account.put(Step.OPEN_ADDRESS, {"enabled": True, "previews_enabled": False})
-        with _stopping(_NOT_SAVED):
-            if record is None:
-                name = free_name(title, (each.name for each in self._address_book.saved()))
-                kept = SavedConnection("", name, "worker", url=url, paid_plan=paid_plan)
-            else:
-                kept = replace(record, paid_plan=paid_plan)
+            await account.put(Step.PUT_WORKER, body, content_type, hidden=(secret,))
+            await account.put(Step.PUT_WORKFLOW, _encode({"script_name": names.worker, "class_name": WORKFLOW_CLASS}))
+            await account.put(Step.OPEN_ADDRESS, _encode({"enabled": True, "previews_enabled": False}))
+        with _stopping("worker_is_set_up_but_connection"):
+            name = free_name(title, (each.name for each in self._address_book.saved()))
+            kept = replace(record or SavedConnection("", name, "worker", url=url), paid_plan=paid_plan)
             kept = await self._connections.save(kept, secret="" if known else secret.reveal())
         return Connected(kept, record is None, has_other_secret=is_ours is not None and known is None)
 
@@ -593,14 +587,12 @@ class WorkerSetup:
         client = self._address_book.account_client(account_id, token)
         planned = removing_calls(names, client.connection.account_id, keep_bucket=keep_bucket)
         account = Account(client, planned, show, sleep=self._sleep)
-        with _stopping(_NOTHING_TAKEN):
+        with _stopping("reason_nothing_was_taken_away"):
             if await account.is_worker_ours() is False:
-                raise NotOurs(
-                    message("worker_name_was_not_put_there", name=names.worker), other_name=another_name(names.worker)
-                )
+                raise NotOurs(message("worker_name_was_not_put_there", name=names.worker), names)
             owner = await account.worker_of_workflow()
             has_bucket = not keep_bucket and await account.has_bucket()
-        with _stopping(_TAKEN):
+        with _stopping("reason_was_begun_take_away_again"):
             worker, workflow = await account.delete(Step.DELETE_WORKER), False
             if owner in (None, names.worker):
                 workflow = await account.delete(Step.DELETE_WORKFLOW)
@@ -608,7 +600,7 @@ class WorkerSetup:
                 sentence = message("belongs_worker_name_stays", name=owner)
                 account.tell(Step.DELETE_WORKFLOW, State.NOT_NEEDED, sentence)
             if has_bucket:
-                answers = await _empty(account)
+                answers = await account.empty()
                 return TakenDown(names.worker, worker, workflow, await account.delete(Step.DELETE_BUCKET), answers)
             for call in () if keep_bucket else planned[-3:]:  # about the bucket
                 account.tell(call.step, State.NOT_NEEDED, GONE)
@@ -628,30 +620,22 @@ class WorkerSetup:
         return next((each for each in workers if each.url.rstrip("/").lower() == url), None)
 
 
-_NOTHING_CHANGED: Final = message("reason_nothing_was_changed_account")
-_BEGUN: Final = message("reason_was_begun_set_up_again")
-_NOT_SAVED: Final = message("worker_is_set_up_but_connection")
-_NOTHING_TAKEN: Final = message("reason_nothing_was_taken_away")
-_TAKEN: Final = message("reason_was_begun_take_away_again")
-
-
 @contextmanager
-def _stopping(sentence: Message) -> Iterator[None]:
-    """Raises Stopped for any UserError, with what that means for the account."""
+def _stopping(code: str) -> Iterator[None]:
+    """Raises Stopped for any UserError, with the sentence that says what that means for the account."""
     try:
         yield
     except UserError as error:
-        raise Stopped(sentence.filled(reason=error.message), reason=error) from error
+        raise Stopped(message(code, reason=error.message), reason=error) from error
 
 
 def _check_owners(names: Names, is_ours: bool | None, owner: str | None) -> None:
     other = another_name(names.worker)
     if is_ours is False:
-        sentence = message("there_is_worker_name_account_program", name=names.worker, other=other)
-        raise NotOurs(sentence, other_name=other)
+        raise NotOurs(message("there_is_worker_name_account_program", name=names.worker, other=other), names)
     if owner not in (None, names.worker):
         sentence = message("there_is_workflow_name_account_worker", name=names.workflow, owner=owner, other=other)
-        raise NotOurs(sentence, other_name=other)
+        raise NotOurs(sentence, names)
 
 
 async def _make_bucket(account: Account, name: str, *, has_bucket: bool) -> None:
@@ -659,27 +643,9 @@ async def _make_bucket(account: Account, name: str, *, has_bucket: bool) -> None
         account.tell(Step.MAKE_BUCKET, State.NOT_NEEDED, THERE)
         return
     try:
-        await account.put(Step.MAKE_BUCKET, {"name": name})
+        await account.put(Step.MAKE_BUCKET, _encode({"name": name}))
     except ServiceRefused:
         # Made after all, by a call whose answer was lost or by another run: then there is one now.
         if not await account.has_bucket():
             raise
         account.tell(Step.MAKE_BUCKET, State.DONE)
-
-
-async def _empty(account: Account) -> int:
-    """Delete what the Worker has stored, and nothing else; how many objects."""
-    deleted: set[str] = set()
-    for prefix in _PREFIXES:
-        while keys := [key for key in await account.keys(prefix) if _KEY.fullmatch(key)]:
-            if not deleted.isdisjoint(keys):
-                sentence = message("r2_still_lists_what_said_was")
-                raise ReplyError(sentence, detail=f"{len(keys)} keys")
-            for key in keys:
-                await account.delete_key(key)
-                deleted.add(key)
-                note = message("n_are_deleted", n=len(deleted))
-                account.tell(Step.DELETE_ANSWER, State.DONE, note)
-    if not deleted:
-        account.tell(Step.DELETE_ANSWER, State.NOT_NEEDED, message("there_is_nothing"))
-    return len(deleted)

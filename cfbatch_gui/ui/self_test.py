@@ -157,15 +157,13 @@ async def _keyring() -> str:
     from cfbatch_gui.core.workers_ai.api_tokens import Token
 
     if not has_part_for(sys.platform):
-        words = message("part_keyring_system_is_missing_installation")
-        raise UserError(words)
+        raise UserError(message("part_keyring_system_is_missing_installation"))
     own, other = [Credentials(environ={}, time_limit=_KEYRING_SECONDS) for _ in range(2)]
     lock = None
     with suppress(Exception):  # backends raise whatever their system raises
         lock = await asyncio.wait_for(own.lock(), _KEYRING_SECONDS)
     if lock is not Lock.OPEN:
-        words = message("there_is_no_open_keyring_here")
-        raise _Skipped(words)
+        raise _Skipped(message("there_is_no_open_keyring_here"))
     name, token = f"self-test-{secrets.token_hex(8)}", Token(f"not-a-token-{secrets.token_hex(16)}")
     try:
         source = await own.save(name, token)
@@ -206,8 +204,8 @@ def _practice_model() -> str:
 
     model = choose_model()
     if isinstance(model, HashedNgrams):
-        words = message("letters_are_compared_instead_language_model")
-        raise _Skipped(words.filled(command="pip install 'cfbatch-gui[practice]'"))
+        command = "pip install 'cfbatch-gui[practice]'"
+        raise _Skipped(message("letters_are_compared_instead_language_model", command=command))
     return message("name_on_computer", name=model.name)
 
 
@@ -242,12 +240,11 @@ def _practice_job(kind: str, example: str, more: str) -> str:
             cells = [row.cells for row in preview(open_source(file))]
             if not cells or not all(map(any, cells)):
                 raise UserError(message("name_was_read_something_else_than", name=file.name))
-    words = message("texts_texts_came_back_were_exported")
-    sentence = words.filled(texts=job.texts, forms=len(targets) - len(absent))
+    forms = len(targets) - len(absent)
+    sentence = message("texts_texts_came_back_were_exported", texts=job.texts, forms=forms)
     if absent:
-        words = message("sentence_not_installed_not_tried_names")
-        command = "pip install 'cfbatch-gui[parquet]'"
-        raise _Skipped(words.filled(sentence=sentence, names=comma_list(absent), command=command))
+        about = {"names": comma_list(absent), "command": "pip install 'cfbatch-gui[parquet]'"}
+        raise _Skipped(message("sentence_not_installed_not_tried_names", sentence=sentence, **about))
     return sentence
 
 
@@ -331,5 +328,5 @@ def _fonts() -> str:
     missing = [database.writingSystemName(each) for each in wanted if each not in there]
     if not missing:
         return message("n_scripts_fonts", n=len(wanted))
-    words = message("no_font_letters_scripts_boxes_stand")
-    raise (_Warning if wanted[0] in there else UserError)(words.filled(scripts=comma_list(missing)))
+    words = message("no_font_letters_scripts_boxes_stand", scripts=comma_list(missing))
+    raise _Warning(words) if wanted[0] in there else UserError(words)

@@ -47,15 +47,18 @@ class SettingsPage(_Leavable):
         self._language_of_window = self._program.settings.language
         self.header.add_button(self.done_button)
         self.tabs = widgets.Tabs()
-        self._stack = QStackedWidget()
-        self._pages: dict[str, QWidget] = {}
+        stack = QStackedWidget()
         self.boxes: dict[str, CheckBox] = {}  # by the names of their settings
-        self._add(CONNECTIONS, self.tr("Connections"), connections)
-        self._add(WINDOW, self.tr("Window"), self._window_page())
-        self._add(SPENDING, self.tr("Spending"), self._spending_page())
-        self._add(DATA, self.tr("Data and privacy"), self._data_page())
-        self.tabs.chosen.connect(lambda key: self._stack.setCurrentWidget(self._pages[key]))
-        self.setLayout(column(self.header, self.tabs, (self._stack, 1), gap=TINY))
+        for key, title, page in (
+            (CONNECTIONS, self.tr("Connections"), connections),
+            (WINDOW, self.tr("Window"), self._window_page()),
+            (SPENDING, self.tr("Spending"), self._spending_page()),
+            (DATA, self.tr("Data and privacy"), self._data_page()),
+        ):
+            self.tabs.add(key, title)
+            stack.addWidget(page)
+        self.tabs.currentChanged.connect(stack.setCurrentIndex)
+        self.setLayout(column(self.header, self.tabs, (stack, 1), gap=TINY))
 
     def shows_connections(self) -> bool:
         return self.tabs.current() == CONNECTIONS
@@ -69,11 +72,6 @@ class SettingsPage(_Leavable):
         for name, box in self.boxes.items():
             box.setChecked(getattr(settings, name))
         self.forget_folders.setEnabled(bool(settings.folders or settings.last_folder))
-
-    def _add(self, key: str, title: str, page: QWidget) -> None:
-        self.tabs.add(key, title)
-        self._pages[key] = page
-        self._stack.addWidget(page)
 
     def _tick(self, setting: str, text: str, about: str = "") -> QWidget:
         box = self.boxes[setting] = CheckBox(text)
@@ -89,31 +87,21 @@ class SettingsPage(_Leavable):
         self.again_button = Button(self.tr("Open it again now"), "refresh-cw")
         self._changes = boxed(row((changes, 1), self.again_button, gap=WIDE))
         self._changes.hide()
+        notices = self.tr("Tell me on the desktop when a job is finished or needs me")
+        waits = self.tr("Practice jobs take some seconds, as real ones take minutes")
+        about_waiting = self.tr("Otherwise they are done at once. A change holds from the next start.")
+        about_developers = self.tr(
+            "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the pages and"
+            " the entries of menus that belong to them."
+        )
         return _page(
             Card(row(Label(tr("Appearance"), "part"), None, self.scheme, gap=WIDE)),
             Card(row(Label(tr("Language"), "part"), None, self.language, gap=WIDE), self._changes),
-            _card(
-                self.tr("Notices"),
-                self._tick("system_notices", self.tr("Tell me on the desktop when a job is finished or needs me")),
-            ),
-            _card(
-                self.tr("Practice service"),
-                self._tick(
-                    "practice_waits",
-                    self.tr("Practice jobs take some seconds, as real ones take minutes"),
-                    self.tr("Otherwise they are done at once. A change holds from the next start."),
-                ),
-            ),
+            _card(self.tr("Notices"), self._tick("system_notices", notices)),
+            _card(self.tr("Practice service"), self._tick("practice_waits", waits, about_waiting)),
             _card(
                 self.tr("For developers"),
-                self._tick(
-                    "for_developers",
-                    self.tr("Show what developers need"),
-                    self.tr(
-                        "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the"
-                        " pages and the entries of menus that belong to them."
-                    ),
-                ),
+                self._tick("for_developers", self.tr("Show what developers need"), about_developers),
             ),
         )
 
@@ -140,6 +128,11 @@ class SettingsPage(_Leavable):
             "Texts go to the connection of their job when you send it, and nowhere else. The program counts nothing and"
             " looks for no updates."
         )
+        forget = self.tr("Remove the texts of a finished job once all of it was exported")
+        stays = self.tr(
+            "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row. The job cannot"
+            " be sent again after that."
+        )
         self.back_up_link = LinkButton(self.tr("Back up all jobs…"), "archive")
         self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
         return _page(
@@ -153,14 +146,7 @@ class SettingsPage(_Leavable):
             _card(
                 self.tr("Privacy"),
                 Label(goes, "quiet", wrap=True),
-                self._tick(
-                    "forget_after_export",
-                    self.tr("Remove the texts of a finished job once all of it was exported"),
-                    self.tr(
-                        "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row."
-                        " The job cannot be sent again after that."
-                    ),
-                ),
+                self._tick("forget_after_export", forget, stays),
                 row(self.traffic_link, None),
             ),
         )
@@ -186,15 +172,14 @@ class TrafficPage(_Leavable):
         super().__init__(title)
         self._program = program
         self.tasks = Tasks(self, on_error=notices.show_error)
-        self.refresh_button = Button(self.tr("Refresh"), "refresh-cw", self.refresh)
-        for button in (self.refresh_button, self.done_button):
-            self.header.add_button(button)
+        self.refresh_button = self.header.add_button(Button(self.tr("Refresh"), "refresh-cw", self.refresh))
+        self.header.add_button(self.done_button)
         self.rows: Rows[Exchange] = Rows(
             self._columns(), key=lambda each: (each.host, each.connection, each.what), parent=self
         )
         self.table = TableView("traffic", title, self.rows, inset=True)
         self._card = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
-        self.empty = IconLine("", "circle-check", "body", icon_role="done")
+        self.empty = IconLine(self.tr("Nothing has left this computer."), "circle-check", "body", icon_role="done")
         self.note = IconLine(
             self.tr(
                 "Sizes are those of what was sent and answered, without headers. Nothing else leaves: no usage figures,"
@@ -220,7 +205,6 @@ class TrafficPage(_Leavable):
     def _show(self, found: tuple[Exchange, ...]) -> None:
         self.rows.set_rows(found)
         self._card.setVisible(bool(found))
-        self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
         self.empty.setVisible(not found)
         if found:
             hosts = figures.plural(len({each.host for each in found}), "{n} host", "{n} hosts")

@@ -251,6 +251,6 @@ def answer_words(results: Sequence[CheckResult], number: int) -> StateWords:
         return StateWords(tr("Yes"), "circle-check", "done")
     if result.ok is None:
         return StateWords(tr("Not certain"), "triangle-alert", "attention")
-    return StateWords(
-        tr("No"), "circle-x" if result.is_needed else "triangle-alert", "error" if result.is_needed else "attention"
-    )
+    if result.is_needed:
+        return StateWords(tr("No"), "circle-x", "error")
+    return StateWords(tr("No"), "triangle-alert", "attention")

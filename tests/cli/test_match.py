@@ -6,6 +6,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from cfbatch_gui.core.resources import resource
 from tests.journeys.terminal import Terminal
 
 OLD = """Address,Title,Status
@@ -47,6 +48,15 @@ def test_redirects_of_two_lists_in_one_command(terminal: Terminal, lists: tuple[
     header, *cells = openpyxl.load_workbook(sheet).worksheets[0].iter_rows(values_only=True)
     assert header[:5] == ("Address", "Title", "Status", "Address (B)", "Title (B)")
     assert [row[0] for row in cells] == [row.split(",")[0] for row in OLD.splitlines()[1:]]
+
+
+def test_the_pages_of_two_crawls_need_no_options(terminal: Terminal, tmp_path: Path) -> None:
+    old, new = (resource(f"examples/{name}-pages.csv") for name in ("old", "new"))
+    assert terminal.run("match", old, new, "--out", tmp_path / "map.redirects.csv").status == 0
+    found = [row[:2] for row in rows(tmp_path / "map.redirects.csv")[1:]]
+    pages = [{row[0] for row in rows(path)[1:]} for path in (old, new)]
+    assert len(found) > 40 and all(page in pages[0] and other in pages[1] for page, other in found)
+    assert all(page != other for page, other in found)
 
 
 def test_the_same_lists_again_send_nothing_and_say_the_same(terminal: Terminal, lists: tuple[Path, Path]) -> None:

@@ -25,6 +25,7 @@ from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, MEASURES, QUERIES,
 from cfbatch_gui.ui.help import Topic
 from cfbatch_gui.ui.jobs import job_page as tabs
 from cfbatch_gui.ui.jobs.elsewhere import AccountDialog
+from cfbatch_gui.ui.settings import CONNECTIONS, DATA, SPENDING, WINDOW
 from cfbatch_gui.ui.theme import Theme
 from tests.screen import material
 from tests.screen.past import draft, run
@@ -199,9 +200,7 @@ class Tour:
             if name != "encoding":
                 draft_page.area.ensureWidgetVisible(draft_page.check.problems)
                 await self._stop(f"draft-{name}-rows")
-        await space.new_jobs.begin()
-        draft_page.drafts.choose_purpose(Purpose.VECTORS)
-        draft_page.drafts.use_example()
+        await space.new_jobs.begin_example(Purpose.VECTORS)
         await settled(self._stage)
         draft_page.what.set_folded(False)
         await self._stop("draft-vectors")
@@ -347,7 +346,7 @@ class Tour:
         """Settings on all tabs, with a card of each kind of connection."""
         space, page = self._space, self._space.settings_page
         space.show(page)
-        for key in page._pages:
+        for key in (CONNECTIONS, WINDOW, SPENDING, DATA):
             page.tabs.choose(key)
             await self._stop(f"settings-{key}")
         space.show_connections()

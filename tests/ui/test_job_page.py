@@ -13,12 +13,13 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import STOPPED_HERE, BatchState, Job, JobState, Purpose
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.ui.jobs.elsewhere import AttachDialog
 from cfbatch_gui.ui.jobs.progress_view import RawAnswerDialog
 from cfbatch_gui.ui.settings import DATA, SettingsPage, TrafficPage
 from cfbatch_gui.ui.theme import Theme
+from cfbatch_gui.words.purposes import other_uses
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
@@ -53,6 +54,22 @@ async def test_another_kind_of_job_has_other_tabs_and_practice_has_no_price(driv
     assert driver.page.tabs.current() == "vectors"
     assert not driver.page.tabs.is_shown("ranking")
     await until(lambda: driver.vectors.list.rows.rowCount() == 4)
+
+
+async def test_a_job_of_texts_is_used_for_something_else_without_sending(driver: JobPageDriver) -> None:
+    job = await driver.finished(TEXTS, Kind.EMBED)
+    await driver.show(job)
+    page, sent = driver.page, driver.program.paths.submissions.read_bytes()
+    for purpose, tab in ((Purpose.GROUPS, "groups"), (Purpose.MATCH, "matches"), (Purpose.VECTORS, "vectors")):
+        uses = other_uses(driver.program.ledger.job(job.id), has_lists=False)
+        offered = entries(page.use_button.menu())
+        assert list(offered) == [words for words, _ in uses]
+        next(offered[words] for words, each in uses if each is purpose).trigger()
+        await until(lambda tab=tab: page.tabs.current() == tab)
+        await driver.idle()
+    now = driver.program.ledger.job(job.id)
+    assert now.batches == job.batches and driver.program.paths.submissions.read_bytes() == sent
+    assert now.purpose is Purpose.VECTORS
 
 
 async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver) -> None:

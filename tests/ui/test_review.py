@@ -13,7 +13,7 @@ from cfbatch_gui.ui.evaluation.review_page import ReviewPage
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.stage import Stage, opened
 from tests.support.lists import numbered_lists, two_lists
-from tests.ui.connections import until
+from tests.ui.connections import click, until
 
 ROWS = 310  # of which ten have one text
 
@@ -77,21 +77,28 @@ async def test_300_rows_are_reviewed_by_keys_alone(tmp_path: Path, theme: Theme)
         assert session.asked is None and not page.view.isVisible()
 
 
-async def test_the_mouse_ctrl_z_and_a_pause(tmp_path: Path, theme: Theme) -> None:
+async def test_from_the_matches_and_back_to_them(tmp_path: Path, theme: Theme) -> None:
     async with opened(tmp_path / "data", theme) as stage:
         job = await two_lists(stage.program, tmp_path, *numbered_lists(12), threshold=-1.0)
-        page, session = await begin(stage, job.id)
+        stage.workspace.open_job(job.id)
+        review_button = stage.workspace.job_page.review_button
+        await until(review_button.isVisible)
+        click(review_button)
+        page = stage.workspace.review_page
+        await until(lambda: page.session is not None and not page.tasks.running())
+        session = page.session
+        assert session is not None and session.asked is not None
         first = session.asked
-        assert first is not None
         for _ in range(2):
             QTest.mouseClick(page.view.cards[2], Qt.MouseButton.LeftButton)
             await until(lambda: session.done == 1 and not page.tasks.running())
             stage.workspace.notices.undos.undo()
             await until(lambda: session.asked == first and not page.tasks.running())
         assert stage.workspace.notices.undos.latest() is None
-        await press(page, Qt.Key.Key_0)
-        await press(page, Qt.Key.Key_Escape)
-        assert stage.workspace.is_shown("job_page")
-        assert matches_of(stage.program, job.id).states[first.index] == MatchState.NONE
+        QTest.keyClick(page.view, Qt.Key.Key_0)
+        QTest.keyClick(page.view, Qt.Key.Key_Escape)  # before the decision is on the disk
+        await until(lambda: stage.workspace.is_shown("job_page") and not page.tasks.running())
+        view = stage.workspace.job_page.view("matches")
+        await until(lambda: view.isVisible() and view.matches.states[first.index] == MatchState.NONE)
         page, session = await begin(stage, job.id)
         assert session.done == 0 and session.asked is not None and session.asked.index != first.index

@@ -412,13 +412,12 @@ class _Body(Element, frozen=True):
 
 
 Batch = tuple[Element, ...]
-_DECODER = msgspec.json.Decoder(_Body)
 
 
 def read_body(data: bytes, model: ModelMetadata) -> Poll | Batch | Element:
     """A poll, a batch or a bare element. Raises RefusalError (400, 5006)."""
     try:
-        body = _DECODER.decode(data)
+        body = msgspec.json.decode(data, type=_Body)
     except msgspec.DecodeError as problem:  # ValidationError is one of them
         raise bad_input(str(problem)) from None
     except UnicodeDecodeError:

@@ -15,7 +15,7 @@ import msgspec
 
 from cfbatch_gui.core.errors import Action, ServiceBusy, ServiceRefused, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.answers import decode
+from cfbatch_gui.core.workers_ai.answers import decode, decode_if_any
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.limits import MAX_INDEX_NAME_BYTES, ExchangeLimit
@@ -97,12 +97,6 @@ class _Matches(msgspec.Struct, frozen=True):
     matches: tuple[Match, ...] = ()
 
 
-_INDEX: Final = msgspec.json.Decoder(VectorizeIndex)
-_INDEXES: Final = msgspec.json.Decoder(tuple[VectorizeIndex, ...] | None)
-_INFO: Final = msgspec.json.Decoder(IndexInfo)
-_VECTORS: Final = msgspec.json.Decoder(tuple[StoredVector, ...] | None)
-_MATCHES: Final = msgspec.json.Decoder(_Matches)
-_MUTATION: Final = msgspec.json.Decoder(_Mutation)
 _encode: Final = msgspec.json.Encoder().encode
 T = TypeVar("T")
 
@@ -188,42 +182,44 @@ class VectorizeIndexes:
         return self._client.connection
 
     async def list_indexes(self) -> tuple[VectorizeIndex, ...]:
-        return tuple(sorted(await self._call(_INDEXES) or (), key=lambda each: each.name))
+        found = decode_if_any(tuple[VectorizeIndex, ...], await self._call(msgspec.Raw), "indexes")
+        return tuple(sorted(found or (), key=lambda each: each.name))
 
     async def create(self, name: str, dimensions: int, metric: Metric, description: str = "") -> VectorizeIndex:
         """Create an index. Raises UsageError for a name that no index can have."""
         wanted: dict[str, object] = {"name": name, "config": {"dimensions": dimensions, "metric": str(metric)}}
         if description:
             wanted["description"] = description
-        return await self._call(_INDEX, name, body=_encode(wanted), is_new=True)
+        return await self._call(VectorizeIndex, name, body=_encode(wanted), is_new=True)
 
     async def get(self, name: str) -> VectorizeIndex:
-        return await self._call(_INDEX, name)
+        return await self._call(VectorizeIndex, name)
 
     async def info(self, name: str) -> IndexInfo:
-        return await self._call(_INFO, name, "/info")
+        return await self._call(IndexInfo, name, "/info")
 
     async def upsert(self, name: str, lines: Sequence[bytes]) -> str:
         """Put vectors, in place of those with the same ids; the mutation's id. `lines` are of NDJSON."""
         content_type, body = multipart([("vectors", "vectors.ndjson", "application/x-ndjson", lines)])
-        found = await self._call(_MUTATION, name, "/upsert", body, content_type=content_type, seconds=_UPLOAD_SECONDS)
+        found = await self._call(_Mutation, name, "/upsert", body, content_type=content_type, seconds=_UPLOAD_SECONDS)
         return str(found.mutation_id)
 
     async def delete_by_ids(self, name: str, ids: Sequence[str]) -> str:
         """Delete vectors; the mutation's id. Ids that are not there do no harm."""
-        return str((await self._call(_MUTATION, name, "/delete_by_ids", _encode({"ids": list(ids)}))).mutation_id)
+        return str((await self._call(_Mutation, name, "/delete_by_ids", _encode({"ids": list(ids)}))).mutation_id)
 
     async def get_by_ids(self, name: str, ids: Sequence[str]) -> tuple[StoredVector, ...]:
         """Those of these vectors that are there, with all values; at most MAX_READ_IDS."""
-        return await self._call(_VECTORS, name, "/get_by_ids", _encode({"ids": list(ids)})) or ()
+        found = await self._call(msgspec.Raw, name, "/get_by_ids", _encode({"ids": list(ids)}))
+        return await asyncio.to_thread(decode_if_any, tuple[StoredVector, ...], found, "vectors") or ()
 
     async def query(self, name: str, vector: Sequence[float], top_k: int) -> tuple[Match, ...]:
         wanted = {"vector": list(vector), "topK": top_k, "returnValues": False, "returnMetadata": "none"}
-        return (await self._call(_MATCHES, name, "/query", _encode(wanted))).matches
+        return (await self._call(_Matches, name, "/query", _encode(wanted))).matches
 
     async def _call(
         self,
-        decoder: msgspec.json.Decoder[T],
+        kind: type[T],
         index: str | None = None,
         action: str = "",
         body: bytes = b"",
@@ -245,7 +241,7 @@ class VectorizeIndexes:
             limit=ExchangeLimit(seconds, _ANSWER_BYTES),
             refuse=partial(_refusal_of, index or "", permission),
         )
-        return await asyncio.to_thread(decode, decoder, answer.result, f"indexes{action}")
+        return await asyncio.to_thread(decode, kind, answer.result, f"indexes{action}")
 
 
 def check_connection_kind(connection: Connection) -> None:

@@ -263,11 +263,11 @@ def _plan(
         record.begin_seen()
         done = rows.count
         for block, vectors in rows.rows_with_vectors():
-            sums = _checksums(rows, block, vectors, numbers)
             ids = [row.id for row in block]
             record.note_seen(ids)
             held = record.checksums_of(ids)
-            for row, number in zip(block, sums, strict=True):
+            for row, vector in zip(block, vectors, strict=True):
+                number = _checksum(vector, row.namespace, rows.metadata(row, numbers))
                 before = held.get(row.id, NEVER_CONFIRMED)
                 if before != number or options.everything:
                     checksums[row.item_no - 1] = number
@@ -294,17 +294,12 @@ def _plan(
     return PushPlan(rows, found, checksums)
 
 
-def _checksums(
-    rows: PushRows, block: Sequence[PushRow], vectors: NDArray[np.float32], numbers: Collection[str]
-) -> list[int]:
-    """The checksum of each vector with its namespace and metadata; never below FIRST_CHECKSUM."""
-    found: list[int] = []
-    for row, vector in zip(block, vectors, strict=True):
-        digest = hashlib.blake2b(vector.tobytes(), digest_size=8)
-        digest.update(row.namespace.encode() + b"\0" + rows.metadata(row, numbers))
-        number = int.from_bytes(digest.digest()) >> (64 - CHECKSUM_BITS)
-        found.append(number if number >= FIRST_CHECKSUM else number + FIRST_CHECKSUM)
-    return found
+def _checksum(vector: NDArray[np.float32], namespace: str, metadata: bytes) -> int:
+    """Never below FIRST_CHECKSUM."""
+    digest = hashlib.blake2b(vector.tobytes(), digest_size=8)
+    digest.update(namespace.encode() + b"\0" + metadata)
+    number = int.from_bytes(digest.digest()) >> (64 - CHECKSUM_BITS)
+    return number if number >= FIRST_CHECKSUM else number + FIRST_CHECKSUM
 
 
 class SentVector(NamedTuple):

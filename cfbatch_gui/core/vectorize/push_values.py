@@ -64,12 +64,12 @@ class PushCheck:
     `new`, `changed` and `unchanged` are against this program's pushes, `gone` counts what this job does not hold.
     """
 
-    vectors: int
-    without_vector: int
-    dimension: int
-    new: int
-    changed: int
-    unchanged: int
+    vectors: int = 0
+    without_vector: int = 0
+    dimension: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
     gone: int = 0
     gone_by_job: tuple[tuple[str, int], ...] = ()
     numbers: tuple[str, ...] = ()

@@ -303,15 +303,8 @@ class Vectorize:
         """Send what the index does not have, wait and compare. Cancelling pauses it."""
         job, calls = self._embedded(job_id, options), self.calls(connection_id)
         async with self._recorded(connection_id, index) as record:
-            push = Push(
-                index,
-                connection_id,
-                calls.connection.account_mark,
-                options,
-                PushOutcome.SENDING,
-                vectors=0,
-                started_at=self._settings.clock(),
-            )
+            mark, now = calls.connection.account_mark, self._settings.clock()
+            push = Push(index, connection_id, mark, options, PushOutcome.SENDING, vectors=0, started_at=now)
             return await _Pushing(calls, self._folder(job_id), job, record, push, self._settings, show).run()
 
     async def verify(self, job_id: str, connection_id: str, index: str, *, show: Show = lambda progress: None) -> Push:
@@ -344,14 +337,8 @@ class Vectorize:
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
         if found.dimensions not in (0, dimension):
-            raise UsageError(
-                message(
-                    "index_holds_vectors_wanted_numbers_those",
-                    index=index,
-                    wanted=found.dimensions,
-                    dimension=dimension,
-                )
-            )
+            about = {"index": index, "wanted": found.dimensions, "dimension": dimension}
+            raise UsageError(message("index_holds_vectors_wanted_numbers_those", **about))
         vector = await embed_sentence(self._client(job.connection), job, embeddings, sentence)
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))
         rows = await asyncio.to_thread(PushRows, self._folder(job_id), job, options)

@@ -26,21 +26,26 @@ _SURROGATES: Final = re.compile(
 )
 
 
-def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | msgspec.Raw, what: str) -> Decoded:
+def decode(kind: type[Decoded], data: bytes | memoryview | msgspec.Raw, what: str) -> Decoded:
     """Decode `data`, lone surrogates as U+FFFD; `what` names it in the error.
 
     Raises ReplyError for anything unreadable.
     """
     try:
         try:
-            return decoder.decode(data)
+            return msgspec.json.decode(data, type=kind)
         except ValueError:
             whole = without_lone_surrogates(bytes(data))
             if whole is None:
                 raise
-            return decoder.decode(whole)
+            return msgspec.json.decode(whole, type=kind)
     except (ValueError, RecursionError) as error:  # msgspec's own errors and UnicodeDecodeError are ValueErrors
         raise ReplyError(message("service_sent_answer_program_cannot_read"), detail=f"{what}: {error}") from error
+
+
+def decode_if_any(kind: type[Decoded], data: msgspec.Raw, what: str) -> Decoded | None:
+    """None for null."""
+    return None if is_null(data) else decode(kind, data, what)
 
 
 def without_lone_surrogates(data: bytes) -> bytes | None:
@@ -85,25 +90,15 @@ class _Error(msgspec.Struct):
     error_chain: list["_Error"] | None = None
 
 
-_object_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_success_decoder: Final = msgspec.json.Decoder(bool | None)
-_errors_decoder: Final = msgspec.json.Decoder(list[_Error] | None)
-_error_decoder: Final = msgspec.json.Decoder(_Error | None)
-_code_decoder: Final = msgspec.json.Decoder(int | str | float | None)
-_text_decoder: Final = msgspec.json.Decoder(str)
-
-
 def read_envelope(data: bytes, status: int) -> ServiceAnswer:
     """Unwrap an answer. Raises ReplyError when it or its envelope has a wrong type."""
-    answer = decode(_object_decoder, data, "answer")
+    answer = decode(dict[str, msgspec.Raw], data, "answer")
     is_success_status = 200 <= status < 300
-    success = decode(_success_decoder, answer.get("success", NULL), "success")
+    success = decode_if_any(bool, answer.get("success", NULL), "success")
     if success is None or not answer.keys() & {"result", "errors"}:
         return ServiceAnswer(is_success_status, msgspec.Raw(data), (), is_enveloped=False)
-    errors = decode(_errors_decoder, answer.get("errors", NULL), "errors")
-    return ServiceAnswer(
-        success and is_success_status, answer.get("result", NULL), _flat(errors or ()), is_enveloped=True
-    )
+    errors = decode_if_any(list[_Error], answer.get("errors", NULL), "errors")
+    return ServiceAnswer(success and is_success_status, answer.get("result", NULL), _flat(errors), is_enveloped=True)
 
 
 def read_bare(data: bytes, status: int) -> ServiceAnswer:
@@ -111,38 +106,38 @@ def read_bare(data: bytes, status: int) -> ServiceAnswer:
 
     `is_enveloped` is whether it is in one of these forms.
     """
-    answer = decode(_object_decoder, data, "answer")
+    answer = decode(dict[str, msgspec.Raw], data, "answer")
     if 200 <= status < 300 and "error" not in answer:
         return ServiceAnswer(True, msgspec.Raw(data), (), is_enveloped=True)
-    error = decode(_error_decoder, answer.get("error", NULL), "error")
+    error = decode_if_any(_Error, answer.get("error", NULL), "error")
     return ServiceAnswer(False, NULL, _flat((error,)) if error else (), is_enveloped=error is not None)
 
 
 def read_gateway(data: bytes, status: int) -> ServiceAnswer:
     """An answer through an AI Gateway, whose own refusals have `error` or `internalCode`. Raises ReplyError."""
-    answer = decode(_object_decoder, data, "answer")
+    answer = decode(dict[str, msgspec.Raw], data, "answer")
     if status < 400 or answer.keys() & {"errors", "result"} == {"errors", "result"}:
         return read_envelope(data, status)
     if "internalCode" in answer:
         error = ServiceError(_code(answer["internalCode"]), raw_text(answer.get("message", NULL)))
         return ServiceAnswer(False, NULL, (error,), is_enveloped=True)
     if "error" in answer and "success" in answer:
-        errors = decode(_errors_decoder, answer["error"], "error")
-        return ServiceAnswer(False, NULL, _flat(errors or ()), is_enveloped=True)
+        errors = decode_if_any(list[_Error], answer["error"], "error")
+        return ServiceAnswer(False, NULL, _flat(errors), is_enveloped=True)
     return read_envelope(data, status)
 
 
-def _flat(errors: Sequence["_Error"]) -> tuple[ServiceError, ...]:
+def _flat(errors: Sequence[_Error] | None) -> tuple[ServiceError, ...]:
     flat: list[ServiceError] = []
-    for error in errors:
+    for error in errors or ():
         flat.append(ServiceError(_code(error.code), raw_text(error.message)))
-        flat.extend(_flat(error.error_chain or ()))
+        flat.extend(_flat(error.error_chain))
     return tuple(flat)
 
 
 def _code(raw: msgspec.Raw) -> int:
     try:
-        code = _code_decoder.decode(raw)
+        code: object = msgspec.json.decode(raw, type=int | str | float | None)
     except ValueError:
         return 0
     if isinstance(code, int):
@@ -153,7 +148,7 @@ def _code(raw: msgspec.Raw) -> int:
 def raw_text(raw: msgspec.Raw) -> str:
     """The text of a JSON string, "" for null, other values as their JSON."""
     try:
-        return _text_decoder.decode(without_lone_surrogates(bytes(raw)) or raw)
+        return msgspec.json.decode(without_lone_surrogates(bytes(raw)) or raw, type=str)
     except ValueError:
         text = bytes(raw).decode("utf-8", errors="replace")
         return "" if text == "null" else text
@@ -230,14 +225,11 @@ class _Usage(msgspec.Struct):
 
 _REQUEST_ID: Final = re.compile(r"[!-~]+")
 _MOST_TOKENS: Final = 10**12  # a batch has millions
-_frame_decoder: Final = msgspec.json.Decoder(_Frame)
-_usage_decoder: Final = msgspec.json.Decoder(_Usage | None)
-_model_decoder: Final = msgspec.json.Decoder(str | None)
 
 
 def read_answer(data: bytes | msgspec.Raw) -> Answer:
     """The answer to a submit or a poll. Raises ReplyError. Vectors and scores stay undecoded views of `data`."""
-    frame = decode(_frame_decoder, data, "answer")
+    frame = decode(_Frame, data, "answer")
     if frame.success is False:
         raise breach("service_reports_failure_where_answer_was")
     body = frame if frame.result is None else frame.result
@@ -249,7 +241,7 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
         return Finished(tuple(elements), _counted(body.usage), request_id)
     status = (body.status or "")[:MAX_STATUS]
     if status or request_id:
-        return Waiting(status or "queued", request_id, decode(_model_decoder, body.model, "model") or "")
+        return Waiting(status or "queued", request_id, decode_if_any(str, body.model, "model") or "")
     raise breach("says_neither_batch_is_waiting_nor")
 
 
@@ -267,7 +259,7 @@ def _elements(body: _Body) -> list[Element] | None:
 def _counted(raw: msgspec.Raw) -> int:
     """The tokens, 0 for what cannot be decoded: they are only shown."""
     try:
-        usage = _usage_decoder.decode(raw)
+        usage: _Usage | None = msgspec.json.decode(raw, type=_Usage | None)
     except ValueError:
         return 0
     tokens = usage.total_tokens if usage is not None else None
@@ -282,15 +274,12 @@ class _RunOutput(Output, frozen=True):
     results: msgspec.Raw = NULL
 
 
-_run_decoder: Final = msgspec.json.Decoder(_RunOutput)
-
-
 def read_run(data: bytes) -> Finished:
     """The answer to a synchronous call, as that of a batch of one request. Raises ReplyError."""
-    frame = decode(_run_decoder, data, "answer")
+    frame = decode(_RunOutput, data, "answer")
     if frame.success is False:
         raise breach("service_reports_failure_where_answer_was")
-    output = frame if frame.success is None else decode(_run_decoder, frame.result, "answer")
+    output = frame if frame.success is None else decode(_RunOutput, frame.result, "answer")
     if not all(map(is_null, (frame.request_id, output.request_id, output.responses, output.results))):
         raise breach("is_answer_batch_was_single_request")
     element = Element(id=0, result=output, success=True)
@@ -302,18 +291,12 @@ class _Score(msgspec.Struct, gc=False):
     score: float
 
 
-_scores_decoder: Final = msgspec.json.Decoder(list[_Score])
-_rows_decoder: Final = msgspec.json.Decoder(list[list[float]])
-_shape_decoder: Final = msgspec.json.Decoder(tuple[int | float, int | float] | None)
-_pooling_decoder: Final = msgspec.json.Decoder(str | None)
-
-
 def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
     """The scores of one element, shape (count,), in the order of the contexts.
 
     Raises ReplyError unless the context ids are a permutation of 0 … count - 1 and no score is above MAX_SCORE.
     """
-    scores = decode(_scores_decoder, output.response, where)
+    scores = decode(list[_Score], output.response, where)
     values: list[float | None] = [None] * count
     for entry in scores:
         if not 0 <= entry.id < count:
@@ -336,13 +319,13 @@ def read_vectors(output: Output, count: int, dimension: int | None, where: str) 
     """
     if is_null(output.response) == is_null(output.data):
         raise breach("where_no_vectors_or_two_sets", where=where)
-    rows = decode(_rows_decoder, output.response if is_null(output.data) else output.data, where)
+    rows = decode(list[list[float]], output.response if is_null(output.data) else output.data, where)
     if len(rows) != count:
         raise breach("where_vectors_vectors_count_texts", where=where, vectors=len(rows), count=count)
     lengths = {len(row) for row in rows} | {dimension or len(rows[0])}
     if len(lengths) > 1:
         raise breach("where_vector_another_length", f"{sorted(lengths)} numbers", where=where)
-    shape = decode(_shape_decoder, output.shape, f"{where}, shape")
+    shape = decode_if_any(tuple[int | float, int | float], output.shape, f"{where}, shape")
     if shape not in (None, (count, *lengths)):
         raise breach("where_declares_another_shape_than_was", f"shape {shape}", where=where)
     with np.errstate(over="ignore"):
@@ -388,9 +371,6 @@ class Refused:
 Wanted: TypeAlias = Expected | Request
 Matched: TypeAlias = Scored | Embedded | Refused
 
-_output_decoder: Final = msgspec.json.Decoder(Output)
-_entries_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
-
 
 def what_it_holds(element: Element) -> Expected | None:
     """Without knowledge of the request; None if the element failed. Raises ReplyError."""
@@ -398,7 +378,7 @@ def what_it_holds(element: Element) -> Expected | None:
     output = _output(element, where)
     if output is None:
         return None
-    entries = decode(_entries_decoder, output.response if is_null(output.data) else output.data, where)
+    entries = decode(list[msgspec.Raw], output.response if is_null(output.data) else output.data, where)
     if not entries:
         raise breach("where_is_empty", where=where)
     return Expected("", Kind.RANK if bytes(entries[0]).startswith(b"{") else Kind.EMBED, len(entries))
@@ -425,7 +405,7 @@ def match(
             yield Scored(read_scores(output, wanted.count, where))
         else:
             vectors = read_vectors(output, wanted.count, dimension, where)
-            pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
+            pooling = decode_if_any(str, output.pooling, f"{where}, pooling") or ""
             poolings |= {pooling} - {""}
             if len(poolings) > 1:
                 raise breach("mixes_vectors_different_kinds", "pooling differs between elements")
@@ -495,7 +475,7 @@ def _has_failed(element: Element) -> bool:
 def _output(element: Element, where: str) -> Output | None:
     result = element.result
     if isinstance(result, Output) and not is_null(result.result) and is_null(result.response) and is_null(result.data):
-        result = decode(_output_decoder, result.result, where)
+        result = decode(Output, result.result, where)
     if _has_failed(element):
         return None
     if result is None:

@@ -36,11 +36,11 @@ class ModelMetadata:
 
     name: str
     title: str
-    can_rank: bool
-    dimension: int
     max_tokens: int
-    padded_tokens: int
-    poolings: tuple[str, ...]
+    dimension: int = 0
+    can_rank: bool = False
+    padded_tokens: int = 0
+    poolings: tuple[str, ...] = ()
     neurons_per_million: float = 0.0
     dollars_per_million: float = 0.0
     texts_per_request: int = MAX_TEXTS_PER_REQUEST
@@ -59,10 +59,8 @@ def _english(size: str, *, dimension: int, neurons_per_million: float, dollars_p
     return ModelMetadata(
         f"@cf/baai/bge-{size}-en-v1.5",
         message("bge_size_english", size=size),
-        can_rank=False,
-        dimension=dimension,
         max_tokens=BGE_ENGLISH_TEXT_TOKENS,
-        padded_tokens=0,
+        dimension=dimension,
         poolings=("mean", "cls"),
         neurons_per_million=neurons_per_million,
         dollars_per_million=dollars_per_million,
@@ -75,11 +73,10 @@ MODELS: Final = (
     ModelMetadata(
         DEFAULT_MODEL,
         message("bge_m3_100_languages"),
-        can_rank=True,
-        dimension=1_024,
         max_tokens=BGE_M3_TEXT_TOKENS,
+        dimension=1_024,
+        can_rank=True,
         padded_tokens=BGE_M3_PADDED_TOKENS,
-        poolings=(),
         neurons_per_million=1_075,
         dollars_per_million=0.012,
     ),
@@ -92,11 +89,8 @@ MODELS: Final = (
 _QWEN3: Final = ModelMetadata(
     "@cf/qwen/qwen3-embedding-0.6b",
     "Qwen3 Embedding 0.6B",
-    can_rank=False,
-    dimension=1_024,
     max_tokens=BGE_M3_TEXT_TOKENS,
-    padded_tokens=0,
-    poolings=(),
+    dimension=1_024,
     neurons_per_million=1_091,
     dollars_per_million=0.012,
     texts_per_request=SMALLEST_TEXTS_PER_REQUEST,
@@ -106,11 +100,8 @@ _BY_NAME: Final = {model.name: model for model in (*MODELS, _QWEN3)}
 _UNKNOWN: Final = ModelMetadata(
     "",
     "",
-    can_rank=False,
-    dimension=0,
     max_tokens=min(model.max_tokens for model in MODELS),
     padded_tokens=BGE_M3_PADDED_TOKENS,
-    poolings=(),
     texts_per_request=SMALLEST_TEXTS_PER_REQUEST,
     batch=False,
     is_listed=False,

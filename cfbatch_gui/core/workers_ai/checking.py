@@ -12,7 +12,6 @@ import msgspec
 from cfbatch_gui.core.errors import (
     ConnectionProblem,
     NotConnected,
-    QueueNotSupported,
     ReplyError,
     ServiceBusy,
     ServiceRefused,
@@ -42,16 +41,10 @@ WORKER_TITLES: Final = (
 COLLECTING_TITLE: Final = message("collects_answers")
 _REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
 
+_WRONG_ADDRESS = (7000, 7003)
+_OF_THE_MODEL = (5006, 5007, 5018, 5028, 3041, 3042, 8007)
 _JUNK = (9106, 6003, 6111)  # the Authorization header does not hold a token
-_JUNK_SENT = message("service_says_is_no_api_token")
-_NOT_KNOWN = message("service_does_not_know_token_was")
-_WITHOUT_PERMISSION = message("token_is_valid_but_may_not")
 _OTHER_ACCOUNT = message("token_is_not_account_check_account")
-_WRONG_ID = message("service_no_account_id_copy_from")
-_EXPIRED = message("token_expired_on_day_create_new")
-_DISABLED = message("token_been_switched_off_switch_on")
-_NOT_YET = message("token_is_valid_from_day_on")
-_CAN_COLLECT = message("can_switch_collect_answers_my_account")
 
 
 class TokenStatus(msgspec.Struct):
@@ -70,9 +63,6 @@ class CheckResult:
     ok: bool | None
     sentence: str = ""
     is_needed: bool = True
-
-
-_status_decoder: Final = msgspec.json.Decoder(TokenStatus)
 
 
 def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
@@ -103,15 +93,14 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
     except NotConnected:
         raise
     except TokenRefused as error:
-        return _failed_at(_TOKEN, await _why_refused(client, error))
-    except ServiceBusy as error:  # leaves open whether the token is accepted
-        return _failed_at(_TOKEN, _busy(error), ok=None)
+        return _failed_at(TITLES, _TOKEN, error, await _why_refused(client, error))
     except ServiceRefused as error:
-        if error.code in (7000, 7003):
-            return _failed_at(_ACCOUNT, _WRONG_ID.filled(service=client.connection.title))
-        return _failed_at(_TOKEN, error.message)
+        if error.code in _WRONG_ADDRESS and not isinstance(error, ServiceBusy):
+            wrong = message("service_no_account_id_copy_from", service=client.connection.title)
+            return _failed_at(TITLES, _ACCOUNT, error, wrong)
+        return _failed_at(TITLES, _TOKEN, error)
     except UserError as error:
-        return _failed_at(_REACHED, error.message)
+        return _failed_at(TITLES, _REACHED, error)
     status = await token_status(client)
     good = [CheckResult(title, True) for title in TITLES[:3]]
     if status is not None and status.expires_on is not None:
@@ -126,18 +115,14 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...
     try:
         await client.probe(model)
     except TokenRefused as error:
-        wrong = message("worker_refused_secret_enter_one_was")
-        return _failed_at(_TOKEN, wrong if error.status == 401 else error.message, titles=WORKER_TITLES)
-    except (QueueNotSupported, ServiceRefused) as error:
-        question = _BATCHES if error.code in (5006, 5007, 5018, 5028, 3041, 3042, 8007) else _ACCOUNT
-        sentence = _busy(error) if isinstance(error, ServiceBusy) else error.message
-        if error.code in (7000, 7003):
-            sentence = message("address_answers_but_is_not_worker")
-            question = _REACHED
-        ok = None if isinstance(error, ServiceBusy) else False
-        return _failed_at(question, sentence, ok=ok, titles=WORKER_TITLES)
+        wrong = message("worker_refused_secret_enter_one_was") if error.status == 401 else ""
+        return _failed_at(WORKER_TITLES, _TOKEN, error, wrong)
+    except ServiceRefused as error:
+        if error.code in _WRONG_ADDRESS:
+            return _failed_at(WORKER_TITLES, _REACHED, error, message("address_answers_but_is_not_worker"))
+        return _failed_at(WORKER_TITLES, _BATCHES if error.code in _OF_THE_MODEL else _ACCOUNT, error)
     except ConnectionProblem as error:
-        return _failed_at(_REACHED, error.message, titles=WORKER_TITLES)
+        return _failed_at(WORKER_TITLES, _REACHED, error)
     return (*(CheckResult(title, True) for title in WORKER_TITLES), *await _check_collecting(client))
 
 
@@ -150,24 +135,24 @@ async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
             return (CheckResult(COLLECTING_TITLE, None, error.message, is_needed=False),)
     if not has_room and not is_wanted:
         return ()
-    sentence = "" if has_room and is_wanted else _CAN_COLLECT if has_room else NO_ROOM_SENTENCE
-    return (CheckResult(COLLECTING_TITLE, has_room, sentence, is_needed=False),)
+    sentence = message("can_switch_collect_answers_my_account") if has_room else NO_ROOM_SENTENCE
+    return (CheckResult(COLLECTING_TITLE, has_room, "" if has_room and is_wanted else sentence, is_needed=False),)
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
     service = client.connection.title
     if error.code in _JUNK:
-        return _JUNK_SENT.filled(service=service)
+        return message("service_says_is_no_api_token", service=service)
     status = await token_status(client)
     if status is None:
-        return _OTHER_ACCOUNT if error.status == 403 else _NOT_KNOWN.filled(service=service)
+        return _OTHER_ACCOUNT if error.status == 403 else message("service_does_not_know_token_was", service=service)
     if status.status == "expired" and status.expires_on is not None:
-        return _EXPIRED.filled(day=_day(status.expires_on))
+        return message("token_expired_on_day_create_new", day=_day(status.expires_on))
     if status.status == "disabled":
-        return _DISABLED
+        return message("token_been_switched_off_switch_on")
     if status.not_before is not None and status.not_before.timestamp() > client.now():
-        return _NOT_YET.filled(day=_day(status.not_before))
-    return _OTHER_ACCOUNT if error.status == 403 else _WITHOUT_PERMISSION
+        return message("token_is_valid_from_day_on", day=_day(status.not_before))
+    return _OTHER_ACCOUNT if error.status == 403 else message("token_is_valid_but_may_not")
 
 
 async def token_status(client: WorkersAI) -> TokenStatus | None:
@@ -177,7 +162,7 @@ async def token_status(client: WorkersAI) -> TokenStatus | None:
     """
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:
-            return decode(_status_decoder, (await client.call_api(rest)).result, "token status")
+            return decode(TokenStatus, (await client.call_api(rest)).result, "token status")
         except UserError:
             continue
     return None
@@ -186,28 +171,23 @@ async def token_status(client: WorkersAI) -> TokenStatus | None:
 async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
     try:
         await client.probe(model)
-    except ServiceBusy as error:
-        return CheckResult(TITLES[_BATCHES], None, _busy(error))
     except UserError as error:
-        return CheckResult(TITLES[_BATCHES], False, error.message)
-    sentence = message("gateway_answers_cloudflare_does_not_say")
-    return CheckResult(TITLES[_BATCHES], None, sentence)
+        return _failed(TITLES[_BATCHES], error)
+    return CheckResult(TITLES[_BATCHES], None, message("gateway_answers_cloudflare_does_not_say"))
 
 
-def _busy(error: ServiceBusy) -> str:
-    return message(
-        "sentence_test_again_n_minutes",
-        n=max(1, math.ceil(error.retry_after / 60)),
-        sentence=without_going_on(error.message),
-    )
-
-
-def _failed_at(
-    question: int, sentence: str, *, ok: bool | None = False, titles: tuple[str, ...] = TITLES
-) -> tuple[CheckResult, ...]:
+def _failed_at(titles: tuple[str, ...], question: int, error: UserError, sentence: str = "") -> tuple[CheckResult, ...]:
     passed = (CheckResult(title, True) for title in titles[:question])
     left_open = (CheckResult(title, None) for title in titles[question + 1 :])
-    return (*passed, CheckResult(titles[question], ok, sentence), *left_open)
+    return (*passed, _failed(titles[question], error, sentence), *left_open)
+
+
+def _failed(title: str, error: UserError, sentence: str = "") -> CheckResult:
+    """A busy service leaves the answer open."""
+    if not isinstance(error, ServiceBusy):
+        return CheckResult(title, False, sentence or error.message)
+    minutes, alone = max(1, math.ceil(error.retry_after / 60)), without_going_on(error.message)
+    return CheckResult(title, None, message("sentence_test_again_n_minutes", n=minutes, sentence=alone))
 
 
 def _model_result(result: msgspec.Raw, model: str) -> CheckResult:

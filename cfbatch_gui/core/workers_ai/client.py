@@ -43,17 +43,7 @@ from cfbatch_gui.core.workers_ai.answers import (
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimit, ExchangeLimits, RateBudget
-from cfbatch_gui.core.workers_ai.refusals import (
-    BROKEN,
-    NO_CLEAR_ANSWER,
-    NOT_REACHED,
-    Refusal,
-    Refuse,
-    not_the_service,
-    read_retry_after,
-    refusal,
-    refusal_to_poll,
-)
+from cfbatch_gui.core.workers_ai.refusals import Refusal, Refuse, read_retry_after, refusal
 from cfbatch_gui.core.workers_ai.requests import encode_poll
 from cfbatch_gui.core.workers_ai.transport import LARGE, REDACTED, ExchangeError, Headers, HttpAnswer, Transport, What
 
@@ -63,6 +53,21 @@ NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # no batch has this id
 _PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
 _OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
 _LIMITS = ExchangeLimits()
+
+_NOT_REACHED: Final = {  # by the reason of an ExchangeError
+    "broken": message("connection_title_broke"),
+    "name": message("title_could_not_be_found_check"),
+    "refused": message("title_could_not_be_reached_check"),
+    "address": message("address_title_cannot_be_used_nothing"),
+    "tls": message("connection_title_is_not_trusted_computer"),
+    "time": message("title_did_not_answer_time"),
+    "clock": message("certificate_title_is_not_valid_now"),
+    "proxy": message("computer_proxy_proxy_does_not_let"),
+    "proxy_address": message("computer_proxy_cannot_be_used_address"),
+    "mixed": message("connection_title_held_more_than_one"),
+    "too_large": message("title_sent_far_more_than_answer"),
+}
+_SIGN_IN_FIRST: Final = 511  # HTTP's own status for a captive portal
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -145,7 +150,10 @@ class WorkersAI:
         try:
             await self._accepted(answer)
         except QueueNotSupported as error:
-            raise refusal_to_poll(error, self.connection.title) from error
+            # It concerns the model, not the batch, which was accepted while the model took batches and may have been
+            # billed: the batch stays queued, and no other way of sending it is offered.
+            sentence = message("service_says_model_takes_no_batches", service=self.connection.title)
+            raise ServiceRefused(sentence, detail=error.detail, code=error.code) from error
         return await self.read_reply(answer.body, request_id)
 
     async def read_reply(self, body: bytes, request_id: str) -> Waiting | Reply:
@@ -264,7 +272,7 @@ class WorkersAI:
         if 300 <= answer.status < 400:
             raise self._not_the_service(answer)
         try:
-            return _READERS[self.connection.kind](answer.body, answer.status)
+            return _READERS.get(self.connection.kind, read_envelope)(answer.body, answer.status)
         except ReplyError as error:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
@@ -290,18 +298,22 @@ class WorkersAI:
         return ServiceRefused(sentence, detail=found.detail, code=found.code, action=Action.RETRY)
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
-        sentence = NOT_REACHED.get(error.reason, BROKEN)
         now = f"{datetime.fromtimestamp(self.now()).astimezone():%Y-%m-%d %H:%M}"
-        words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=now)
+        words = _NOT_REACHED[error.reason].filled(title=self.connection.title, proxy=error.proxy, now=now)
         return Unreachable(words, detail=error.detail)
 
     def _not_the_service(self, answer: HttpAnswer) -> Unreachable:
         here, kind = self.connection, answer.headers.get("content-type", "no content type").split(";")[0][:60]
-        sentence = not_the_service(answer.status, is_worker=here.kind is ConnectionKind.WORKER)
-        return Unreachable(sentence.filled(title=here.title), detail=f"HTTP {answer.status}, {kind}")
+        sentence = message("something_other_than_title_answered_if", title=here.title)
+        if answer.status >= 500 and answer.status != _SIGN_IN_FIRST:
+            sentence = message("title_or_something_on_way_fault", title=here.title)
+        elif answer.status == 429 and here.kind is ConnectionKind.WORKER:
+            # With its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
+            sentence = message("cloudflare_lets_no_calls_through_title", title=here.title)
+        return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
 
     def _unknown(self, detail: str) -> OutcomeUnknown:
-        return OutcomeUnknown(NO_CLEAR_ANSWER.filled(title=self.connection.title), detail=detail)
+        return OutcomeUnknown(message("batch_was_sent_title_but_no", title=self.connection.title), detail=detail)
 
 
 def is_passing(error: UserError) -> bool:
@@ -319,8 +331,6 @@ _MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
 # logs, unless a call forbids it. ai-gateway/configuration/, 2026-11.
 _OF_GATEWAYS: Final = {"cf-aig-max-attempts": "1", "cf-aig-skip-cache": "true", "cf-aig-collect-log-payload": "false"}
 _READERS: Final[dict[ConnectionKind, Callable[[bytes, int], ServiceAnswer]]] = {
-    ConnectionKind.CLOUDFLARE: read_envelope,
-    ConnectionKind.PRACTICE: read_envelope,
     ConnectionKind.WORKER: read_bare,
     ConnectionKind.GATEWAY: read_gateway,
 }

@@ -80,21 +80,15 @@ class Greeting(msgspec.Struct, frozen=True):
     collects: int = 0
 
 
-_status: Final = msgspec.json.Decoder(ShardStatus)
-_page: Final = msgspec.json.Decoder(ShardPage)
-_order: Final = msgspec.json.Decoder(Order)
-_greeting: Final = msgspec.json.Decoder(Greeting)
-
-
 def check_done(data: bytes) -> None:
     """ReplyError unless the room has confirmed a call: something on the way may answer in its place."""
-    if not decode(_greeting, data, "confirmation").ok:
+    if not decode(Greeting, data, "confirmation").ok:
         raise breach("confirms_nothing")
 
 
 def read_status(data: bytes) -> ShardStatus:
     """ReplyError for an answer that is none, names a batch twice, or has impossible figures."""
-    status = decode(_status, data, "status of a shard")
+    status = decode(ShardStatus, data, "status of a shard")
     if len({each.number for each in status.batches}) != len(status.batches):
         raise breach("batch_stands_twice")
     if any(not (each.refused or each.size) or not 0 <= each.size <= _MOST_ANSWER_BYTES for each in status.batches):
@@ -121,7 +115,7 @@ class AccountCollector:
         self._client = client
 
     async def greeting(self) -> Greeting:
-        return decode(_greeting, await self._client.call_worker("GET", ""), "greeting")
+        return decode(Greeting, await self._client.call_worker("GET", ""), "greeting")
 
     async def hand_over(self, job_id: str, shard: int, order: Order, layout: bytes) -> None:
         """Hand a shard over, twice is as once.
@@ -149,9 +143,8 @@ class AccountCollector:
         return await self._client.call_worker("GET", f"{_path(job_id, shard)}/layout", kind="octet-stream")
 
     async def order(self, job_id: str, shard: int) -> Order:
-        return decode(
-            _order, await self._client.call_worker("GET", f"{_path(job_id, shard)}/order"), "order of a shard"
-        )
+        body = await self._client.call_worker("GET", f"{_path(job_id, shard)}/order")
+        return decode(Order, body, "order of a shard")
 
     async def forget(self, job_id: str, shard: int) -> None:
         """Delete the account's copies of a shard, if any, and end its collecting."""
@@ -162,7 +155,7 @@ class AccountCollector:
         cursor = ""
         for _ in range(_MOST_PAGES):
             rest = f"collect?cursor={quote(cursor, safe='')}" if cursor else "collect"
-            page = decode(_page, await self._client.call_worker("GET", rest), "list of shards")
+            page = decode(ShardPage, await self._client.call_worker("GET", rest), "list of shards")
             for each in page.shards:
                 if _JOB.fullmatch(each.job) and each.shard > 0:
                     yield each

@@ -68,16 +68,12 @@ class Entry(msgspec.Struct):
         return {each.property_id: each.value for each in self.properties}
 
 
-_list_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_entry_decoder: Final = msgspec.json.Decoder(Entry)
-
-
 def read_entries(result: msgspec.Raw) -> list[Entry]:
     """All entries of a page; one that cannot be read has no name. Raises ReplyError when `result` is no list."""
     found = []
-    for raw in decode(_list_decoder, result, "models"):
+    for raw in decode(list[msgspec.Raw], result, "models"):
         try:
-            found.append(_entry_decoder.decode(raw))
+            found.append(msgspec.json.decode(raw, type=Entry))
         except (msgspec.MsgspecError, UnicodeDecodeError):
             found.append(Entry())
     return found

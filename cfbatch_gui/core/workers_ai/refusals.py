@@ -97,10 +97,6 @@ STATUS_RULES: Final = {
     0: Rule((), message("service_refused_request_details_hold_reason")),
 }
 
-# Code 8007 in answer to a poll concerns the model, not the batch, which was accepted while the model took batches and
-# may have been billed: the batch stays queued, and no other way of sending it is offered.
-_QUEUE_REFUSED_TO_POLL: Final = message("service_says_model_takes_no_batches")
-
 
 class Refusal(NamedTuple):
     """A refusal as the service sent it; `retry_after` is the header as received, `now` in seconds since 1970."""
@@ -135,11 +131,6 @@ def without_going_on(sentence: str) -> str:
     if isinstance(sentence, Message) and sentence.template == _GOES_ON.template:
         return cast(Message, sentence.parameters["sentence"])
     return sentence
-
-
-def refusal_to_poll(error: QueueNotSupported, service: str) -> ServiceRefused:
-    """The error for `QueueNotSupported` in answer to a poll."""
-    return ServiceRefused(_QUEUE_REFUSED_TO_POLL.filled(service=service), detail=error.detail, code=error.code)
 
 
 def read_retry_after(header: str, now: float) -> float | None:
@@ -177,31 +168,3 @@ def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
 def _detail(status: int, errors: Sequence[ServiceError]) -> str:
     words = [f"{error.code}: {error.message.removeprefix('AiError: ')}" for error in errors]
     return "; ".join([*words, f"HTTP {status}"])
-
-
-NO_CLEAR_ANSWER: Final = message("batch_was_sent_title_but_no")
-BROKEN: Final = message("connection_title_broke")
-NOT_REACHED: Final = {  # by the reason of an ExchangeError
-    "name": message("title_could_not_be_found_check"),
-    "refused": message("title_could_not_be_reached_check"),
-    "address": message("address_title_cannot_be_used_nothing"),
-    "tls": message("connection_title_is_not_trusted_computer"),
-    "time": message("title_did_not_answer_time"),
-    "clock": message("certificate_title_is_not_valid_now"),
-    "proxy": message("computer_proxy_proxy_does_not_let"),
-    "proxy_address": message("computer_proxy_cannot_be_used_address"),
-    "mixed": message("connection_title_held_more_than_one"),
-    "too_large": message("title_sent_far_more_than_answer"),
-}
-
-_OTHER: Final = message("something_other_than_title_answered_if")
-_FAULT: Final = message("title_or_something_on_way_fault")
-# With its page 1027: https://developers.cloudflare.com/workers/platform/limits/#daily-requests
-_DAY_USED_UP: Final = message("cloudflare_lets_no_calls_through_title")
-_SIGN_IN_FIRST: Final = 511  # HTTP's own status for a captive portal
-
-
-def not_the_service(status: int, *, is_worker: bool) -> Message:
-    if status >= 500 and status != _SIGN_IN_FIRST:
-        return _FAULT
-    return _DAY_USED_UP if status == 429 and is_worker else _OTHER

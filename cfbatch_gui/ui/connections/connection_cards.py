@@ -207,6 +207,9 @@ def has_problem(*lines: LineRow) -> bool:
     return bool(wrong)
 
 
+_FORMS: dict[str, type[TickRow | DaysRow]] = {"tick": TickRow, "days": DaysRow}  # others are lines
+
+
 class StepRow(QWidget):
     """A question or a call: how it stands, as an icon and a word, what it is, and what there is to know of it."""
 
@@ -297,12 +300,8 @@ class SavedCard(ConnectionCard):
         self.set_working("")
 
     def _made(self, words: Row) -> RowWidget:
-        if words.form == "tick":
-            made: RowWidget = TickRow(words)
-        elif words.form == "days":
-            made = DaysRow(words)
-        else:
-            made = self._made_line(words)
+        kind = _FORMS.get(words.form)
+        made = kind(words) if kind is not None else self._made_line(words)
         if hasattr(self.record, words.name):
             made.show_value(getattr(self.record, words.name))
         made.edited.connect(self.update_buttons)

@@ -44,6 +44,8 @@ Outcome = tuple[str, str, Role]
 class WorkDialog(dialogs.Dialog):
     """`start_button` begins its work, a task of the page's; while that runs the form is hidden and Cancel is Stop."""
 
+    words_when_stopped = ""
+
     def __init__(self, parent: QWidget, tasks: Tasks, start_button: Button, title: str, *, width: int) -> None:
         super().__init__(title, parent, (width, 0))
         self._tasks, self.start_button = tasks, start_button
@@ -83,9 +85,6 @@ class WorkDialog(dialogs.Dialog):
     def rested(self) -> None:
         """The work is over, however it ended."""
 
-    def words_when_stopped(self) -> str:
-        raise NotImplementedError
-
     # Shared
 
     def is_working(self) -> bool:
@@ -124,7 +123,7 @@ class WorkDialog(dialogs.Dialog):
     def _close_or_stop(self) -> None:
         if self.is_working():
             self._tasks.cancel(_TASK)
-            self.problem.set_line(self.words_when_stopped())
+            self.problem.set_line(self.words_when_stopped)
         else:
             self.reject()
 
@@ -247,8 +246,10 @@ class AccountDialog(WorkDialog):
         for each in self.lines.values():
             each.edited.connect(self._edited)
             each.field.returnPressed.connect(self.try_to_start)
-        words = tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
-        note = Label(words.format(button=start_button.text()), "strong", wrap=True)
+        button, words = start_button.text(), tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
+        note = Label(words.format(button=button), "strong", wrap=True)
+        words = tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.")
+        self.words_when_stopped = words.format(button=button)
         form = [Label(about, "quiet", wrap=True), *self.lines.values(), *options, note]
         self.show_parts(form, self._list, beside=beside)
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
@@ -318,10 +319,6 @@ class AccountDialog(WorkDialog):
         for each in self.calls:
             if each.state in (State.RUNNING, State.WAITING):
                 each.show_state(None)
-
-    def words_when_stopped(self) -> str:
-        words = tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.")
-        return words.format(button=self.start_button.text())
 
 
 def reason_of(error: UserError) -> UserError:
@@ -428,11 +425,13 @@ class WorkerRemovalDialog(AccountDialog):
         return sentence, " ".join(more)
 
 
-_OUTCOMES: dict[probe.Outcome, tuple[str, Role]] = {
-    probe.Outcome.NOT_HELD: ("circle-x", "error"),
-    probe.Outcome.HELD: ("circle-check", "done"),
-    probe.Outcome.NOT_SEEN: ("circle-dashed", "quiet"),
-}
+def finding_looks() -> dict[probe.Outcome, tuple[str, Role, str]]:
+    """The icon of each kind of finding, its colour and its word, in the order of the list."""
+    return {
+        probe.Outcome.NOT_HELD: ("circle-x", "error", tr("Not held")),
+        probe.Outcome.HELD: ("circle-check", "done", tr("Held")),
+        probe.Outcome.NOT_SEEN: ("circle-dashed", "quiet", tr("Not seen")),
+    }
 
 
 class ServiceCheck(WorkDialog):
@@ -440,6 +439,7 @@ class ServiceCheck(WorkDialog):
         start = PrimaryButton("", "check")
         super().__init__(page.window(), page.tasks, start, tr("Check the service"), width=700)
         self._page, self._program, self._connection_id = page, page.program, connection_id
+        self.words_when_stopped = tr("Stopped. What was sent before may be billed.")
         self._plan: probe.ProbePlan | None = None
         self._result: probe.ProbeResult | None = None
         about = tr(
@@ -489,20 +489,16 @@ class ServiceCheck(WorkDialog):
         assert self._plan is not None  # noqa: S101 - without one there is no button
         result = await self._program.connections.probe(self._connection_id, self._plan, show=self._show_step)
         self._result = result
-        for outcome in _OUTCOMES:
-            for finding in result.findings:
-                if finding.outcome is outcome:
-                    self._list.addWidget(line := FindingRow(finding))
-                    line.show()  # now, so that the dialog knows its height
+        for finding in sorted(result.findings, key=lambda each: [*finding_looks()].index(each.outcome)):
+            self._list.addWidget(line := FindingRow(finding))
+            line.show()  # now, so that the dialog knows its height
         self.save_button.show()
         self._page.changed.emit()
         broken = sum(each.outcome is probe.Outcome.NOT_HELD for each in result.findings)
-        words = figures.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
-        if not broken:
-            words = tr("All that a check can see is as assumed")
-        if not broken and not result.is_whole:
-            words = tr("Not everything could be checked")
         is_well = result.is_whole and not broken
+        words = tr("All that a check can see is as assumed") if is_well else tr("Not everything could be checked")
+        if broken:
+            words = figures.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
         unfinished = [batch.sentence for batch in result.sent if batch.answer is None]
         sentences = dict.fromkeys(map(said, (probe.counts_sentence(result.findings), *unfinished)))
         looks: tuple[str, Role] = ("circle-check", "done") if is_well else ("triangle-alert", "attention")
@@ -516,9 +512,6 @@ class ServiceCheck(WorkDialog):
         self.doing.hide()
         if self._result is None:
             self._show_plan()  # with references of its own for another check
-
-    def words_when_stopped(self) -> str:
-        return tr("Stopped. What was sent before may be billed.")
 
     async def _save(self) -> None:
         result = self._result
@@ -550,14 +543,9 @@ class FindingRow(StepRow):
     def __init__(self, finding: probe.Finding) -> None:
         super().__init__(_quoted(said(finding.assumption.sentence)), said(finding.observation))
         self.finding = finding
-        titles = {
-            probe.Outcome.NOT_HELD: tr("Not held"),
-            probe.Outcome.HELD: tr("Held"),
-            probe.Outcome.NOT_SEEN: tr("Not seen"),
-        }
         then = tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
         is_broken = finding.outcome is probe.Outcome.NOT_HELD
-        self.show_step(*_OUTCOMES[finding.outcome], titles[finding.outcome], then if is_broken else "")
+        self.show_step(*finding_looks()[finding.outcome], then if is_broken else "")
 
 
 def _quoted(text: str) -> str:

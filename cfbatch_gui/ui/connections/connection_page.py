@@ -54,15 +54,13 @@ class ConnectionPage(QWidget):
         self._column.addStretch(1)
         self.cloudflare = self._new_card(program.address_book.saved()[0])
         self.cards: list[SavedCard] = []  # but for the first account's
-        self.paste_button = Button(tr("Paste"), "clipboard-paste", self.paste)
-        self.paste_button.setToolTip(tr("An id, a token, a curl line, an export line or an address"))
-        self.new_button = MenuButton(tr("New connection"), "plus")
+        tip = tr("An id, a token, a curl line, an export line or an address")
+        self.paste_button = self.header.add_button(Button(tr("Paste"), "clipboard-paste", self.paste, tip=tip))
+        self.new_button = self.header.add_button(MenuButton(tr("New connection"), "plus"))
         words = {kind: kind_words(kind) for kind in KINDS}
         self._kinds = {
             kind: self.new_button.add(each.title, partial(self._begin, kind), each.icon) for kind, each in words.items()
         }
-        for button in (self.paste_button, self.new_button):
-            self.header.add_button(button)
         self._content = boxed(self._column)
         self._area = scrolled(self._content)
         self.setLayout(column(self.header, self._area, gap=SMALL))

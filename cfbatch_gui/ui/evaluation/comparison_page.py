@@ -67,13 +67,11 @@ class ComparisonPage(ResultsPage[Compared]):
         self._jobs: tuple[Job, ...] = ()
         self.compared: Compared | None = None
         self.header = widgets.PageHeader(tr("Comparison"))
-        self.choose_button = widgets.Button(
-            tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[-1].id)
+        self.choose_button = self.header.add_button(
+            widgets.Button(tr("Other jobs…"), "git-compare", lambda: self.more_wanted.emit(self._jobs[-1].id))
         )
-        self.save_button = widgets.MenuButton(tr("Save as CSV"), "download")
+        self.save_button = self.header.add_button(widgets.MenuButton(tr("Save as CSV"), "download"))
         self.save_button.menu().aboutToShow.connect(self._fill_save_menu)
-        for button in (self.choose_button, self.save_button):
-            self.header.add_button(button)
         self._make_content()
 
     def compare(self, jobs: Sequence[Job]) -> None:
@@ -217,18 +215,14 @@ class ComparisonPage(ResultsPage[Compared]):
     def _fill_save_menu(self) -> None:
         self.save_button.menu().clear()
         chosen = self.queries.selected()
-        offers: list[tuple[str, bool, Collection[int] | None]] = [
-            (tr("A row for each text…"), False, None),
-            (tr("A row for each query…"), True, None),
-        ]
+        self._offer(tr("A row for each text…"))
+        self._offer(tr("A row for each query…"), by_query=True)
         if len(chosen) > 1:
-            offers.append((worded("These {n} queries, a row for each text…", n=len(chosen)), False, chosen))
-            offers.append((worded("These {n} queries, a row for each query…", n=len(chosen)), True, chosen))
-        for words, by_query, only in offers:
-            self.save_button.add(words, partial(self._start_saving, by_query, only))
+            self._offer(worded("These {n} queries, a row for each text…", n=len(chosen)), chosen)
+            self._offer(worded("These {n} queries, a row for each query…", n=len(chosen)), chosen, by_query=True)
 
-    def _start_saving(self, by_query: bool, only: Collection[int] | None) -> None:
-        self.tasks.start("save", self._save(by_query, only))
+    def _offer(self, words: str, only: Collection[int] | None = None, *, by_query: bool = False) -> None:
+        self.save_button.add(words, lambda: self.tasks.start("save", self._save(by_query, only)))
 
     async def _save(self, by_query: bool, only: Collection[int] | None) -> None:
         what = tr("queries") if by_query else tr("texts")
@@ -597,10 +591,7 @@ class ChooseJobsDialog(dialogs.Dialog):
         self.find_field.searched.connect(lambda _: self._show())
         self.rows: Rows[Job] = Rows(_job_columns(time.time()), key=lambda job: job.id, parent=self)
         self.table = TableView(
-            "comparison/choose",
-            tr("Jobs to compare with"),
-            self.rows,
-            on_opened=lambda _: self.compare_button.click(),
+            "comparison/choose", tr("Jobs to compare with"), self.rows, on_opened=lambda _: self.compare_button.click()
         )
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_possible())

@@ -216,6 +216,7 @@ class ReviewPage(QWidget):
         self._program = program
         self._job_id = ""
         self.session: Review | None = None  # the review that is going on
+        self._written: asyncio.Future[None] | None = None  # the last decision, once it is
         self.tasks = Tasks(self, notices.show_error)
         self.header = widgets.PageHeader(tr("Review"))
         self.header.add_button(widgets.Button(tr("Pause"), "pause", self._leave))
@@ -272,7 +273,7 @@ class ReviewPage(QWidget):
             self._show_current(session)
 
         if not self.tasks.is_running("write"):
-            self.tasks.start("write", write_and_show())
+            self._written = self.tasks.start("write", write_and_show())
 
     def _show_current(self, session: Review) -> None:
         if session is not self.session:
@@ -292,8 +293,14 @@ class ReviewPage(QWidget):
         self._pages.setCurrentWidget(self.place)
 
     def _leave(self) -> None:
-        """What is decided stays."""
+        """What is decided stays, and is on the disk before the matches are shown."""
+
+        async def leave() -> None:
+            if self._written is not None:
+                await asyncio.wait({self._written})
+            self.done.emit(self._job_id)
+
         self.tasks.cancel("read")
         self.session = None
         self._page_undo.renew(False)
-        self.done.emit(self._job_id)
+        self.tasks.start("leave", leave())

@@ -104,7 +104,7 @@ class DraftActions(Drafts):
 
     def use_example(self) -> None:
         """That of the purpose which the job has."""
-        names = EXAMPLES.get(self.job().purpose, _TEXTS)
+        names = EXAMPLES.get(self.shown.purpose(self.job()) or Purpose.RANK, _TEXTS)
         self.open_paths([resource(f"examples/{name}") for name in names])
 
     @task("paste")

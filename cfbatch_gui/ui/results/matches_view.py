@@ -110,6 +110,13 @@ class CountCard(widgets.ChoiceCard):
         return self._number.text()
 
 
+class Counts(QWidget):
+    """As high as its lines are now: a page whose height went by its width would never be lower than it likes to be."""
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+
 class CandidateCard(widgets.Clickable):
     """A candidate, taken by a click or by its digit."""
 
@@ -293,7 +300,9 @@ class ThresholdCard(widgets.Card):
         for states, card in self.counts.items():
             card.chosen.connect(partial(self.pick, states))
         field = column(Label(words, "small"), self.field, self._proposed, None, gap=6)
-        self._parts = boxed(field), self.slider, boxed(widgets.Flow(*self.counts.values()))
+        counts = Counts()
+        counts.setLayout(widgets.Flow(*self.counts.values()))
+        self._parts = boxed(field), self.slider, counts
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(WIDE)
         self._grid.setVerticalSpacing(MEDIUM)
@@ -303,10 +312,10 @@ class ThresholdCard(widgets.Card):
 
     def set_narrow(self, is_narrow: bool) -> None:
         field, slider, counts = self._parts
-        end = Qt.AlignmentFlag.AlignVCenter
+        end = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         self._grid.addWidget(field, 0, 0)
         self._grid.addWidget(slider, *((1, 0, 1, 3) if is_narrow else (0, 1, 1, 1)))
-        self._grid.addWidget(counts, 0, 2, end)
+        self._grid.addWidget(counts, 0, *((1, 1, 2) if is_narrow else (2, 1, 1)), end)
 
     def pick(self, states: tuple[MatchState, ...]) -> None:
         self.counts[states].set_chosen(True)

@@ -140,7 +140,7 @@ class PushForm(QWidget):
         self._fill_columns(known, options)
         for box in (self.gone, self.everything):
             box.setChecked(False)
-        self._show_check(None)
+        self._show_check(PushCheck())
         self._look_again(0.0)
         self.list_indexes(like.index if like is not None else "")
 
@@ -382,21 +382,17 @@ class PushForm(QWidget):
         self.progress.set_parts(done, total)
         self.progress.show()
 
-    def _show_check(self, check: PushCheck | None) -> None:
-        """None before anything is found."""
-        problems, notes, numbers = (check.problems, check.notes, check.numbers) if check else ((), (), ())
-        if check is not None:
-            refused = self.tr("Vectorize would refuse this as it is. Nothing was sent.")
-            self.check_line.setText(refused if problems else " ".join(map(said, check.sentences())))
-        self._notes.set_line("\n".join(map(said, notes)))
+    def _show_check(self, check: PushCheck) -> None:
+        refused = self.tr("Vectorize would refuse this as it is. Nothing was sent.")
+        self.check_line.setText(refused if check.problems else " ".join(map(said, check.sentences())))
+        self._notes.set_line("\n".join(map(said, check.notes)))
         self.problems.clear_links()
-        self.problems.say("\n".join(said(problem.sentence) for problem in problems))
-        for problem in problems:
+        self.problems.say("\n".join(said(problem.sentence) for problem in check.problems))
+        for problem in check.problems:
             if problem.items:
                 words = figures.plural(len(problem.items), "Show the row", "Show {n} rows")
                 self.problems.add_link(words, partial(self._page.show_rows, problem.items))
-        is_there = check is not None and self.chosen_index() is not None
-        gone, held = (check.gone, check.unchanged) if check is not None and is_there else (0, 0)
+        gone, held = (check.gone, check.unchanged) if self.chosen_index() is not None else (0, 0)
         self.gone.setVisible(gone > 0)
         self.gone.setText(
             figures.plural(
@@ -405,7 +401,7 @@ class PushForm(QWidget):
                 "{n} are gone from the file; take them out of the index",
             )
         )
-        jobs = [f"{short_name(name)}: {figures.number(count)}" for name, count in check.gone_by_job] if check else []
+        jobs = [f"{short_name(name)}: {figures.number(count)}" for name, count in check.gone_by_job]
         by_jobs = self.tr("They were sent with {jobs}.").format(jobs=figures.listed(jobs))
         self._gone_by.set_line(by_jobs if gone and jobs else "")
         self.everything.setVisible(held > 0)
@@ -416,11 +412,11 @@ class PushForm(QWidget):
                 "Send the {n} again, too, that are in the index unchanged",
             )
         )
-        if numbers:
-            names = figures.listed([short_name(each) for each in numbers])
+        if check.numbers:
+            names = figures.listed([short_name(each) for each in check.numbers])
             words = self.tr("Send the numbers of {columns} as texts").format(columns=names)
             self.as_text.setText(words.replace("&", "&&"))
-        self.as_text.setVisible(bool(numbers) or self.as_text.isChecked())
+        self.as_text.setVisible(bool(check.numbers) or self.as_text.isChecked())
 
 
 def _choice(name: str, fewest_letters: int, on_picked: Callable[[object], object]) -> Choice:

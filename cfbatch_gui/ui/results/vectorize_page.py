@@ -226,7 +226,6 @@ class VectorizePage(ResultsPage[JobVectors]):
         self._push: Push | None = None  # the one that is shown, of the job's
         self._chooses = False  # the form is shown although there are pushes
         self._found = ""  # about the last search
-        self._make_widgets()
         self._lay_out()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -237,14 +236,12 @@ class VectorizePage(ResultsPage[JobVectors]):
 
     # Making
 
-    def _make_widgets(self) -> None:
+    def _lay_out(self) -> None:
         self.form, self.state = PushForm(self), PushView(self)
         self.search = SearchPanel(self._ask)
         self.search.sentence.textChanged.connect(self._show_price)
         self.back_button = Button(tr("Back"), on_click=self._leave_form)
         self.send_button = PrimaryButton(tr("Send vectors"), "send", self._send)
-
-    def _lay_out(self) -> None:
         self._form_part = scrolled(self.form)
         self._push_part = scrolled(
             boxed(column(self.state, (self.search, 1000), None, gap=MEDIUM, margins=widgets.PAGE_MARGINS))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QListView,
     QMenu,
     QPushButton,
+    QSizePolicy,
     QStyle,
     QStyleOptionButton,
     QStyleOptionComboBox,
@@ -109,6 +110,7 @@ class KeyedButton(Button):
     def __init__(self, text: str, icon: str, key: str, on_click: Callable[[], object]) -> None:
         super().__init__(text, icon, on_click)
         self.setProperty("keyed", "true")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._key = Label(key, "small")
         self._key.setProperty("kind", "key")
         self.setLayout(row(None, column(None, self._key, None), gap=0, margins=(0, 0, SMALL, 0)))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.errors import InputError, UserError
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
@@ -70,7 +69,7 @@ class NewJobs:
 
         drafts, settings, on_disk = self._program.drafts, self._program.settings, self._program.store.on_disk
         connection = connection or settings.connection or PRACTICE.id
-        kind = Kind.RANK if purpose in (None, Purpose.RANK) else Kind.EMBED
+        kind = (purpose or Purpose.RANK).kind
         job = self._empty_draft()
         if job is None:
             job = await on_disk(drafts.create, kind, new_job_name(), settings.model, connection)

@@ -93,6 +93,7 @@ class StartPage(QWidget):
         self.tiles = {purpose: Tile(purpose, new_jobs) for purpose in Purpose}
         self._columns, self._grid = 0, QGridLayout()
         self._grid.setSpacing(LARGE)
+        self._arrange(3)  # before what follows in the order of Tab
         self._question = column(*words, MEDIUM + 1, self._grid, gap=TINY, margins=(WIDE, 18, WIDE, TINY))
         self._area = scrolled(boxed(self._question))
         self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", new_jobs.choose_file)

@@ -161,6 +161,15 @@ async def test_pairs_and_redirects(program: Program, job: Job, tmp_path: Path) -
     ]  # fmt: skip
 
 
+async def test_failed_rows_of_both_lists_are_kept_apart(program: Program, job: Job, tmp_path: Path) -> None:
+    path, folder = tmp_path / "out.csv", program.folder(job.id)
+    with folder.open() as database:
+        database.execute("UPDATE requests SET state = 'failed', error = 'broken'")
+    export(folder, job, path, target_for(path, job.kind, "failed"))
+    assert [row["url"] for row in rows_of(path)] == ROWS
+    assert [row["Shelf"] for row in rows_of(tmp_path / "out-second-file.csv")] == ["K1", "K2", "K3", "K4", "K5"]
+
+
 async def test_related_rows_stand_beside_one_another(program: Program, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('name\nred pan\nblue pan\n""\nRed pan\nzebra\n')
     source = open_source(tmp_path / "a.csv")

@@ -172,7 +172,7 @@ _ROWS_AT_ONCE = 2_000
 
 # In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.
 _FAILED = """
-SELECT 1 AS file, {row} AS row, {item} AS item_no,
+SELECT {file} AS file, {row} AS row, {item} AS item_no,
     CASE WHEN r.state = 'failed' THEN r.error ELSE coalesce(b.value, '') END AS reason
 FROM items i JOIN requests r USING(request_no) JOIN texts t USING(text_no) {queries}
 LEFT JOIN json_each(:batches) b ON b.key = CAST(r.batch AS TEXT)
@@ -229,6 +229,7 @@ def _failed_rows(work: Work, file: int) -> Iterator[_FailedRow]:
     items = work.options.items
     failed = _FAILED.format(
         chosen="TRUE" if items is None else _CHOSEN.format(item="i.item_no"),
+        file="1" if is_ranking else "t.file",
         row="CASE t.file WHEN 1 THEN t.row ELSE q.row END" if is_ranking else "t.row",
         queries="JOIN queries q USING(query_no)" if is_ranking else "",
         # A ranking stores the cells of every row; an embedding job may store only the text, which its item gives.
