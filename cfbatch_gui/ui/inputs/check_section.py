@@ -365,9 +365,8 @@ class CheckSection(widgets.SectionCard):
         self.actions_row.addWidget(self.facts)
         self.actions_row.addWidget(self.options_button)
         self.options = OptionsPanel(drafts)
-        self.headline = widgets.Sentence("", "part")
-        self.priced = widgets.Phrase()  # the headline of lists
-        self.priced.setProperty("kind", "large")
+        self.headline = widgets.Phrase()
+        self.headline.setProperty("kind", "large")
         self.notes = widgets.Saying("info")
         self.instead = widgets.NoticeBar()
         match = partial(drafts.choose_purpose, Purpose.MATCH)
@@ -394,7 +393,7 @@ class CheckSection(widgets.SectionCard):
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = widgets.Flow(self.line, self.cure, self.try_button, self.send_button)
         self.foot = widgets.boxed(widgets.column(widgets.boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        line = widgets.boxed(widgets.Flow(self.headline, self.priced, self.facts_link, gap=MEDIUM))
+        line = widgets.boxed(widgets.Flow(self.headline, self.facts_link, gap=MEDIUM))
         priced = widgets.boxed(widgets.column(line, self.notes, gap=6))
         for part in (self.options, priced, self.figures, self.instead, self.problem_bars, self.problems):
             self.content.addWidget(part)
@@ -417,20 +416,14 @@ class CheckSection(widgets.SectionCard):
         self._show_foot(state, job, connection)
 
     def _show_price(self, found: Plan | None, job: Job, state: DraftState) -> None:
-        lists = state.counted(job)
-        self.headline.setVisible(lists is None)
-        self.priced.setVisible(lists is not None)
+        lists = state.counted(job) if found is not None else None
         if found is None:
-            self.headline.setText("")
-            self.priced.set_runs(())
-            self.notes.set_line("")
+            self.headline.set_runs(())
         elif lists is None:
-            self.headline.setText(plans.headline(found, job, self._past(found, job)))
-            self.notes.set_line("")
+            self.headline.set_runs(((plans.headline(found, job, self._past(found, job)), True),))
         else:
-            self.priced.set_runs(plans.lists_words(lists, found, job))
-            self.notes.set_line(plans.lists_notes(lists, found, job))
-        self.headline.updateGeometry()
+            self.headline.set_runs(plans.lists_words(lists, found, job))
+        self.notes.set_line(plans.lists_notes(lists, found, job) if lists and found else "")
         is_shared = state.mapping is not None and state.mapping.layout is Layout.SHARED
         pairs = (found.queries, found.texts // found.queries) if found and found.queries and is_shared else (0, 0)
         self.instead.say(plans.match_instead_words(*pairs, found), "info")

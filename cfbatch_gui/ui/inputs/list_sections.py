@@ -110,17 +110,12 @@ class ListPart(FilePart):
             self.part.setText(gives if self._at else self.tr("comes back with new columns"))
             return
         self.facts.setText("")
-        if is_categories and self._at:
-            self.name.setText(self.tr("The categories"))
-        else:
-            self.name.setText(self.tr("List {list}").format(list=self._list))
+        self.name.setText(self.tr("List {list}").format(list=self._list))
         self._show_ways(state, is_categories=is_categories)
 
     def _show_ways(self, state: DraftState, *, is_categories: bool) -> None:
         """What is missing, and the ways to bring it."""
-        if state.opening:
-            words = self.tr("Opening {name}…").format(name=state.opening)
-        elif self._at == 0:
+        if self._at == 0:
             words = self.tr("Your list, which comes back with new columns. Drop both lists here together, or one each.")
         elif is_categories:
             words = self.tr("A file with one category a row. Drop it here.")
@@ -204,7 +199,7 @@ class ListsSection(FilesSection):
         runs = inputs.lists_words(mapping, *columns) if mapping is not None and columns else ()
         wrong = said(state.incomplete)
         self.sentence.set_runs(((wrong, False),) if wrong else runs)
-        self.sentence.set_role("attention" if wrong else "body")
+        self.sentence.set_role("attention" if wrong else "strong")
         self.sentence_icon.set_icon(*(("circle-dot", "attention") if wrong else ("sparkles", "accent")))
         self._line.setVisible(bool(columns))
 
