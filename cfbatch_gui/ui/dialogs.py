@@ -162,6 +162,13 @@ async def open_file(parent: QWidget, title: str, *, filters: tuple[str, ...] = (
     return await _chosen(dialog, filters, folder)
 
 
+async def open_files(parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Folder) -> list[Path]:
+    """Existing files of one folder; none when the user cancels. `filters` as for `open_file`."""
+    dialog = QFileDialog(parent, title, _begins_in(folder))
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    return await _all_chosen(dialog, filters, folder)
+
+
 async def save_file(
     parent: QWidget,
     title: str,
@@ -202,15 +209,19 @@ def documents() -> str:
 
 
 async def _chosen(dialog: QFileDialog, filters: tuple[str, ...], folder: Folder) -> Path | None:
+    return next(iter(await _all_chosen(dialog, filters, folder)), None)
+
+
+async def _all_chosen(dialog: QFileDialog, filters: tuple[str, ...], folder: Folder) -> list[Path]:
     if filters:
         dialog.setNameFilters(list(filters))
     code = await finished(dialog)
-    files = dialog.selectedFiles()
+    files = [Path(each) for each in dialog.selectedFiles()]
     if code != QDialog.DialogCode.Accepted or not files:
-        return None
+        return []
     if isinstance(folder, RememberedFolder):
-        folder.keep(Path(files[0]) if dialog.fileMode() is QFileDialog.FileMode.Directory else Path(files[0]).parent)
-    return Path(files[0])
+        folder.keep(files[0] if dialog.fileMode() is QFileDialog.FileMode.Directory else files[0].parent)
+    return files
 
 
 def _take_suffix(dialog: QFileDialog, chosen: str) -> None:

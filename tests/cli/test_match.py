@@ -8,6 +8,7 @@ import pytest
 
 from cfbatch_gui.core.resources import resource
 from tests.journeys.terminal import Terminal
+from tests.support.sentences import shows
 
 OLD = """Address,Title,Status
 https://e.example/a,Stock pot steel,200
@@ -102,3 +103,16 @@ def test_related_rows_are_those_of_the_same_list(terminal: Terminal, lists: tupl
     assert [pair["row"] for pair in pairs] == [row for row in (2, 3, 4, 5, 6) for _ in range(2)]
     assert all(pair["row"] != pair["match_id"] and pair["text"] != pair["match_text"] for pair in pairs)
     assert "Zebra crossing, 200" in terminal.run("related", lists[0], "--text", "Title", "--text", "Status").out
+
+
+def test_a_ranking_of_all_pairs_says_what_a_match_would_send(connected: Terminal, tmp_path: Path) -> None:
+    lists = tmp_path / "questions.csv", tmp_path / "answers.csv"
+    for rows_of_each, codes in ((2, {"n_pairs_of_two_files"}), (320, {"n_texts_or_pairs_all_counting"})):
+        for path in lists:
+            lines = "\n".join(f"{path.stem} {row}" for row in range(rows_of_each))
+            path.write_text(f"{path.stem}\n{lines}\n")
+        roles = ("--role", "questions=query", "--role", "answers=context")
+        found = connected.run("run", *lists, "--rank", *roles, "--connection", "cloudflare", "--budget", "0")
+        assert found.status == 5, found.err
+        assert all(shows(found.err, code) for code in codes)
+        assert ("102,400" in found.err, "640" in found.err) == (rows_of_each == 320,) * 2
