@@ -62,7 +62,7 @@ async def run_job(call: Call, open_inputs: OpenInputs = reading.open_inputs, **o
     reading.settle_kind(call)
     async with reading.standard_input_as_file(call.file) as call.file:
         inputs = [path for path in (call.file, call.second) if path]
-        call.out = working.check_outputs(call.out, call.kind, inputs, purpose=options.get("purpose"))
+        call.out = working.asked_outputs(call, call.kind, inputs, options.get("purpose"))
         async with working.opened(call) as work:
             status = await working.see_through(work, _sent(work, open_inputs, options))
             return reading.status_with_doubtful(work, status, work.problems)

@@ -39,8 +39,9 @@ def rows(path: Path) -> list[list[str]]:
 
 
 def test_redirects_of_two_lists_in_one_command(terminal: Terminal, lists: tuple[Path, Path], tmp_path: Path) -> None:
-    redirects, sheet = tmp_path / "redirects.csv", tmp_path / "sheet.xlsx"
-    found = terminal.run("match", *lists, "--text", "Title", "--threshold", "0.6", "--out", redirects, "--out", sheet)
+    redirects, sheet = tmp_path / "map.csv", tmp_path / "sheet.xlsx"
+    outputs = ("--to", "redirects", redirects, "--out", sheet)
+    found = terminal.run("match", *lists, "--text", "Title", "--threshold", "0.6", *outputs)
     assert found.status == 0, found.err
     assert rows(redirects)[0] == ["old", "new", "score"]
     assert [row[:2] for row in rows(redirects)[1:]] == [
@@ -53,8 +54,8 @@ def test_redirects_of_two_lists_in_one_command(terminal: Terminal, lists: tuple[
 
 def test_the_pages_of_two_crawls_need_no_options(terminal: Terminal, tmp_path: Path) -> None:
     old, new = (resource(f"examples/{name}-pages.csv") for name in ("old", "new"))
-    assert terminal.run("match", old, new, "--out", tmp_path / "map.redirects.csv").status == 0
-    found = [row[:2] for row in rows(tmp_path / "map.redirects.csv")[1:]]
+    assert terminal.run("match", old, new, "--out", tmp_path / "redirects.csv").status == 0
+    found = [row[:2] for row in rows(tmp_path / "redirects.csv")[1:]]
     pages = [{row[0] for row in rows(path)[1:]} for path in (old, new)]
     assert len(found) > 40 and all(page in pages[0] and other in pages[1] for page, other in found)
     assert all(page != other for page, other in found)
