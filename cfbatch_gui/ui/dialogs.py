@@ -157,7 +157,6 @@ Folder = Path | RememberedFolder | None
 async def open_file(parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Folder) -> Path | None:
     """An existing file; None when the user cancels. `filters` are like "Spreadsheets (*.csv *.xlsx)"."""
     dialog = QFileDialog(parent, title, _begins_in(folder))
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     return await _chosen(dialog, filters, folder)
 
@@ -170,20 +169,13 @@ async def open_files(parent: QWidget, title: str, *, filters: tuple[str, ...] = 
 
 
 async def save_file(
-    parent: QWidget,
-    title: str,
-    *,
-    name: str,
-    folder: Folder,
-    filters: tuple[str, ...] = (),
-    suffix: str | None = None,
+    parent: QWidget, title: str, *, name: str, folder: Folder, filters: tuple[str, ...] = (), suffix: str | None = None
 ) -> Path | None:
     """A path to write to; None when the user cancels. A name without a suffix gets `suffix`, or with None that of the
     proposed name; another of the `filters` replaces it.
     """
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     dialog.setDefaultSuffix(Path(name).suffix.removeprefix(".") if suffix is None else suffix)
     dialog.selectFile(file_name(name))  # a name of a job may have a “/”, or be that of a device
     dialog.filterSelected.connect(lambda chosen: _take_suffix(dialog, chosen))
