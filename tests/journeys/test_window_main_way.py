@@ -18,7 +18,7 @@ from tests.support.faulty_service import ThreadedService
 
 
 def test_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
-    desktop.start_example()
+    desktop.start_draft()
     desktop.press_until("ctrl+Return", lambda: desktop.is_in(JobState.DONE))
     desktop.press_until("ctrl+e", lambda: len(desktop.windows()) == 2)
     written = desktop.home / "Help centre ranking.xlsx"
