@@ -212,10 +212,9 @@ async def _change(call: Call) -> None:
         raise usage_error("say_what_is_change_collects_no")
     async with opened(call) as work:
         found = work.program.address_book.find(call.connection)
-        record = next((each for each in work.program.address_book.saved() if each.id == found), None)
-        if record is None:  # the practice service, which is not saved
-            record = SavedConnection(found, "", "cloudflare")
-        record = await work.program.connections.save(_as_asked(record, call))
+        saved = {each.id: each for each in work.program.address_book.saved()}
+        practice = SavedConnection(found, "", "cloudflare")  # which is not saved
+        record = await work.program.connections.save(_as_asked(saved.get(found, practice), call))
     call.console.say(_collecting_words(record))
 
 
@@ -324,7 +323,7 @@ async def _set_up(call: Call) -> ExitStatus:
     if token is None:
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     async with opened(call) as work:
-        done = await _worker_setup(work.program).set_up(
+        done = await WorkerSetup(work.program.connections).set_up(
             *(account_id, token, names),
             title=call.name or kind_words("worker").name,
             paid_plan=call.paid_plan,
@@ -359,7 +358,7 @@ async def _take_down(call: Call) -> ExitStatus:
     if token is None:
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     async with opened(call) as work:
-        taken = await _worker_setup(work.program).take_down(
+        taken = await WorkerSetup(work.program.connections).take_down(
             *(account_id, token, names), keep_bucket=call.keep_answers, show=_printing(calls, console)
         )
         if call.forget:
@@ -368,10 +367,6 @@ async def _take_down(call: Call) -> ExitStatus:
     gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
     call.answer(gone, ())
     return ExitStatus.DONE
-
-
-def _worker_setup(program: Program) -> WorkerSetup:
-    return WorkerSetup(program.address_book, program.credentials, program.connections)
 
 
 def _account_id(call: Call) -> str:

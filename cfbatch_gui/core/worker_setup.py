@@ -20,8 +20,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.connections.address_book import AddressBook, free_name
-from cfbatch_gui.core.connections.credentials import Credentials, KeyringState
+from cfbatch_gui.core.connections.address_book import free_name
+from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import (
     ExportError,
@@ -522,16 +522,8 @@ class TakenDown:
 class WorkerSetup:
     """Tokens come in as arguments, and nothing keeps one."""
 
-    def __init__(
-        self,
-        address_book: AddressBook,
-        credentials: Credentials,
-        connections: Connections,
-        *,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        self._address_book, self._credentials, self._connections = address_book, credentials, connections
-        self._sleep = sleep
+    def __init__(self, connections: Connections, *, sleep: Sleep = asyncio.sleep) -> None:
+        self._connections, self._address_book, self._sleep = connections, connections.address_book, sleep
 
     async def set_up(
         self,
@@ -608,10 +600,11 @@ class WorkerSetup:
 
     async def _known_secret(self, record: SavedConnection | None, *, must_keep: bool) -> Token | None:
         """The connection's. Raises SecretWouldBeLost where there is none, and none that is made could be kept."""
-        known = await self._credentials.token(record.id if record is not None else _NEW, check=check_secret)
+        credentials = self._address_book.credentials
+        known = await credentials.token(record.id if record is not None else _NEW, check=check_secret)
         if record is not None and known is not None:
             return known
-        if must_keep and self._credentials.state is KeyringState.ABSENT:
+        if must_keep and credentials.state is KeyringState.ABSENT:
             raise SecretWouldBeLost(message("there_is_no_keyring_on_computer"))
         return None
 

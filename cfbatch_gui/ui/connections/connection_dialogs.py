@@ -304,7 +304,7 @@ class AccountDialog(WorkDialog):
 
     async def work(self) -> tuple[Outcome, str]:
         program = self._program
-        setup = WorkerSetup(program.address_book, program.credentials, program.connections)
+        setup = WorkerSetup(program.connections)
         given = self._account_id(), check_form(self.token.text()), _names_of(self.worker.text())
         sentence, afterwards = await self.make_calls(setup, *given)
         self.lines["token"].forget()

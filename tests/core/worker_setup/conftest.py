@@ -61,8 +61,7 @@ class Bench:
 
     @property
     def setup(self) -> WorkerSetup:
-        program = self.program
-        return WorkerSetup(program.address_book, program.credentials, program.connections, sleep=self.sleep)
+        return WorkerSetup(self.program.connections, sleep=self.sleep)
 
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)

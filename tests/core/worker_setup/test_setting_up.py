@@ -142,7 +142,8 @@ async def test_a_locked_keyring_stops_it_before_anything_is_changed(bench: Bench
 
     program = bench.program
     await program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
-    setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections)
+    program.address_book.credentials = Credentials(Locked(), {})
+    setup = WorkerSetup(program.connections)
     with refuses(Stopped, NOT_CHANGED) as caught:
         await setup.set_up(ACCOUNT, Token(TOKEN), names_of(), title="My Worker", paid_plan=False)
     assert isinstance(caught.value.reason, KeyringUnavailable)
