@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("PySide6")
 
 from cfbatch_gui.core.jobs.states import BatchState, JobState
+from cfbatch_gui.core.resources import resource
 from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_workbook
@@ -16,7 +17,7 @@ from tests.support.faulty_service import ThreadedService
 
 
 def test_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
-    desktop.start_example()
+    desktop.start_draft()
     desktop.press_until("ctrl+Return", lambda: desktop.is_in(JobState.DONE))
     desktop.press_until("ctrl+e", lambda: len(desktop.windows()) == 2)
     written = desktop.home / "Help centre ranking.xlsx"
@@ -41,7 +42,7 @@ def test_a_submit_whose_answer_is_on_its_way_is_recorded(
     slow = faults.drip(on="submit", billed=True, seconds=SLOWLY)
     with ThreadedService(tmp_path / "service", slow).opened() as service:
         desktop.connect(service.url, token=TOKEN)
-        desktop.start_example()
+        desktop.start_draft(str(resource("examples/help-centre-ranking.csv")))
         desktop.press_until("ctrl+Return", service.accepted)
         job = desktop.job()
         assert job is not None and job.batches[0].state is BatchState.SENDING
