@@ -1,6 +1,6 @@
 """`cfbatch connections`: the ways to the service, its check, and the user's Worker, put there by a token of one use."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -417,17 +417,16 @@ def _stopped(error: Stopped, console: Console) -> ExitStatus:
     return status_of_error(error.reason)
 
 
-def _printing(calls: Sequence[worker_setup.Call], console: Console) -> Callable[[worker_setup.Progress], None]:
+def _printing(calls: Sequence[worker_setup.Call], console: Console) -> worker_setup.Show:
     """A line for each call that has ended, or waits, by its number in the list."""
     numbers = {call.step: number for number, call in enumerate(calls, 1)}
     printed: dict[Step, State] = {}
 
-    def show(progress: worker_setup.Progress) -> None:
-        step, state = progress.call.step, progress.state
+    def show(step: Step, state: State, note: str) -> None:
         if state is State.RUNNING or (state is not State.WAITING and printed.get(step) is state):
             return  # what is deleted one after the other has one line
         printed[step] = state
-        note = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(progress.note)
-        console.say(f"{numbers[step]:2}. {said(literal(state.value))} {note}".rstrip())
+        words = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(note)
+        console.say(f"{numbers[step]:2}. {said(literal(state.value))} {words}".rstrip())
 
     return show

@@ -239,16 +239,7 @@ class State(Enum):
     FAILED = message("failed_3")
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The state of one call; `note` is what was found, or what is waited for."""
-
-    call: Call
-    state: State
-    note: str = ""
-
-
-Show = Callable[[Progress], None]
+Show = Callable[[Step, State, str], None]  # the note is what was found, or what is waited for
 
 
 class _Facts(msgspec.Struct):
@@ -267,7 +258,7 @@ _OBJECTS: Any = list[_Object] | None  # a type that type checkers take for none
 
 
 class Account:
-    """An account by a client of its API; `show` is called with the progress of each of `calls`.
+    """An account by a client of its API; `show` is called with how far each of `calls` is.
 
     All calls raise UserErrors that name the call and the permission, and hold no secret.
     """
@@ -277,7 +268,7 @@ class Account:
         self._calls = {call.step: call for call in calls}
 
     def tell(self, step: Step, state: State, note: str = "") -> None:
-        self._show(Progress(self._calls[step], state, note))
+        self._show(step, state, note)
 
     async def address(self) -> str:
         """The account's name at workers.dev. Raises ServiceRefused."""
@@ -536,7 +527,7 @@ class WorkerSetup:
         may_replace: bool = False,
         own_secret: Token | None = None,
         must_keep_secret: bool = False,
-        show: Show = lambda progress: None,
+        show: Show = lambda *told: None,
     ) -> Connected:
         """Set the Worker up and save the connection to it. Raises Stopped and NotConnected.
 
@@ -570,7 +561,7 @@ class WorkerSetup:
         return Connected(kept, record is None, has_other_secret=is_ours is not None and known is None)
 
     async def take_down(
-        self, account_id: str, token: Token, names: Names, *, keep_bucket: bool, show: Show = lambda progress: None
+        self, account_id: str, token: Token, names: Names, *, keep_bucket: bool, show: Show = lambda *told: None
     ) -> TakenDown:
         """Take the Worker away; the connection stays. What is not there any more counts as taken away.
 

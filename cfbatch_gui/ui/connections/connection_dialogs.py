@@ -281,11 +281,11 @@ class AccountDialog(WorkDialog):
         self.lines["token"].set_help(hint.format(permissions=permissions))
         self._list.setVisible(bool(self.calls))
 
-    def show_progress(self, progress: worker_setup.Progress) -> None:
+    def show_progress(self, step: worker_setup.Step, state: State, note: str) -> None:
         for each in self.calls:
-            if each.call.step is progress.call.step:
-                each.show_state(progress.state, said(progress.note))
-                if progress.state is State.RUNNING:
+            if each.call.step is step:
+                each.show_state(state, said(note))
+                if state is State.RUNNING:
                     self.scroll_to(each)
 
     def _account_id(self) -> str:

@@ -120,7 +120,7 @@ async def test_a_fault_that_passes_is_waited_out(bench: Bench) -> None:
     await bench.set_up()
     assert bench.account.state == end_state()
     assert bench.waits == [2.0, 1.0, 2.0, 4.0]
-    waiting = [each.note for each in bench.shown if each.state is State.WAITING]
+    waiting = [note for _, state, note in bench.shown if state is State.WAITING]
     assert codes_of(waiting[0]) == {"reason_is_tried_again_n_s", "service_does_not_see_new_bucket"}
     assert codes_of(waiting[1]) == {"reason_is_tried_again_n_s", "service_fault_own_just_now"}
 
