@@ -68,8 +68,8 @@ class ListPart(FilePart):
         self.open_button = IconButton("folder-open", words, partial(drafts.choose_list, at))
         words = self.tr("Paste list {list}").format(list=self._list)
         self.paste_button = IconButton("clipboard-paste", words, partial(drafts.paste, at))
-        self._words[self.remove] = lambda _: ""  # the menu of the section removes it
-        order = (self.header, self.sheet, self.separator, self.hidden, self.encoding, self.remove)
+        self._words.pop(self.remove)  # the menu of the section removes it
+        order = (self.header, self.sheet, self.separator, self.hidden, self.encoding)
         for link in (*order, self.more):
             link.setProperty("small", "true")
         links = boxed(Flow(self.part, *(self._links[link] for link in order), self.more))
@@ -91,7 +91,7 @@ class ListPart(FilePart):
         self.sheets = MenuButton("", "table")
         self.same = LinkButton(self.tr("Take the same list"), on_click=drafts.relate)
         self.example = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
-        if at:
+        if at != 0:
             self.example.hide()
         ways = Flow(self.open_first, self.paste_first, self.sheets, self.same, self.example)
         self._empty = boxed(column(self.missing, boxed(ways), gap=MEDIUM, margins=(_BADGE + SMALL, 0, 0, SMALL)))
