@@ -64,7 +64,7 @@ async def _take_over(work: Work) -> ExitStatus:
 
 async def _taken_over(work: Work) -> Job:
     connection, found = await _found(work)
-    outputs = working.check_outputs(work.out, found.kind, work.input)
+    outputs = working.asked_outputs(work, found.kind, work.input)
     inputs = await asyncio.to_thread(_inputs, work, found) if work.input else None
     job = await work.program.elsewhere.take_over(connection, found, inputs)
     working.remember(work.program.folder(job.id), outputs)

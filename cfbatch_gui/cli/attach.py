@@ -37,16 +37,16 @@ def add_arguments(parser: Parser) -> None:
 async def run(call: Call) -> int:
     if call.input:
         reading.settle_kind(call)
-    if call.out and call.kind is None:
+    if (call.out or call.to) and call.kind is None:
         raise usage_error("say_what_result_is_rank_scores")
-    outputs = working.check_outputs(call.out, call.kind, call.input) if call.out else ()
+    outputs = working.asked_outputs(call, call.kind, call.input)
     async with reading.standard_input_as_file(Path(call.job)) as path:
         pasted = await asyncio.to_thread(_read, path, call.job)
     async with working.opened(call) as work:
         return await working.see_through(work, _attached(work, pasted, outputs))
 
 
-async def _attached(work: Work, pasted: str, outputs: Sequence[Path]) -> Job:
+async def _attached(work: Work, pasted: str, outputs: Sequence[working.Output]) -> Job:
     connection = await working.usable_connection(work, work.connection)
     inputs = await asyncio.to_thread(reading.open_sent, work)
     work.console.say(*(inputs.guesses() if inputs else ()))

@@ -11,27 +11,26 @@ from cfbatch_gui.cli.console import Call, ExitStatus
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.match_lines import opened_decisions
 from cfbatch_gui.cli.parser import Parser
-from cfbatch_gui.cli.working import check_outputs, say_file
+from cfbatch_gui.cli.working import add_formats_argument, asked_outputs, say_file
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Target, export, target_for
+from cfbatch_gui.core.results.exports import ExportOptions, Target, export, target_for
 from cfbatch_gui.core.system.files import listing
 from cfbatch_gui.core.versions import changed_since, removed_list
 from cfbatch_gui.core.workers_ai.connection_kinds import title_of
 from cfbatch_gui.words.figures import plural, usage_error
 from cfbatch_gui.words.languages import said
 
-_NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
-
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_options(
-        """
+    parser.add_options("""
         job JOB  a job's id, the beginning of it, or its name
         --out PATH...  a file, or a folder, to write; may repeat
         --format F  the format of each --out (default: by its suffix)
-        --to F PATH...  a format with the file or folder to write; may repeat. Formats: {names}
+    """)
+    add_formats_argument(parser)
+    parser.add_options("""
         --columns NAMES  columns to write, in that order, with commas between them; "a, b" in double quotes is one name
         --top-k K  of each query, only ranks up to K; ties stay
         --separator S  between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are
@@ -41,10 +40,7 @@ def add_arguments(parser: Parser) -> None:
         --changed-since JOB  only what is new or changed since this earlier job; what is gone is listed in a file beside
             each
         --threshold SCORE  only scores from this one on
-        """,
-        {"--to": {"nargs": 2, "type": str}},
-        names=_NAMES,
-    )
+    """)
 
 
 async def run(call: Call) -> int:
@@ -88,10 +84,8 @@ async def run(call: Call) -> int:
 
 
 def _outputs(call: Call, job: Job) -> list[tuple[Path, Target]]:
-    names = [call.format or ""] * len(call.out) + [name for name, _ in call.to]
-    given = [*call.out, *(Path(path) for _, path in call.to)]
-    paths = check_outputs(given, job.kind, [Path(job.source_path)], formats=names, purpose=job.purpose)
-    return [(path, target_for(path, job.kind, name, job.purpose)) for path, name in zip(paths, names, strict=True)]
+    asked = asked_outputs(call, job.kind, [Path(job.source_path)], job.purpose)
+    return [(path, target_for(path, job.kind, name, job.purpose)) for path, name in asked]
 
 
 def _check_use(call: Call, kind: Kind, targets: list[Target]) -> None:

@@ -26,7 +26,7 @@ _NO_TOP = message("text_should_be_from_1_to_most")
 _NO_THRESHOLD = message("text_should_be_auto_or_score")
 EXAMPLES = """
   cfbatch match supplier.xlsx own.csv --out matched.xlsx
-  cfbatch match old.csv new.csv --text Title --out redirects.csv
+  cfbatch match old.csv new.csv --text Title --to redirects map.csv
   cfbatch match a.csv b.csv --text A=Description --text A=Size --text B=Name --top 3 --each-once
 """
 

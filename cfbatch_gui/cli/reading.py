@@ -180,10 +180,12 @@ async def standard_input_as_file(path: Path) -> AsyncIterator[Path]:
 _MANY = 100_000  # texts whose tokens are counted in more than a moment
 
 
-def say_count(console: Console, texts: int) -> None:
-    """What was read, before the texts are counted."""
+def say_count(console: Console, texts: int, *, are_pairs: bool = False) -> None:
+    """What was read, before the texts are counted; of pairs of two files always."""
     if texts >= _MANY:
         console.tell("n_texts_or_pairs_all_counting", n=texts)
+    elif are_pairs:
+        console.tell("n_pairs_of_two_files", n=texts)
 
 
 def words_of_rule(rule: CandidateRule) -> str:

@@ -12,6 +12,7 @@ from cfbatch_gui.cli.console import Call
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.working import Work
 from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.packing import Plan
@@ -61,7 +62,7 @@ async def run_job(call: Call, open_inputs: OpenInputs = reading.open_inputs, **o
     reading.settle_kind(call)
     async with reading.standard_input_as_file(call.file) as call.file:
         inputs = [path for path in (call.file, call.second) if path]
-        call.out = working.check_outputs(call.out, call.kind, inputs, purpose=options.get("purpose"))
+        call.out = working.asked_outputs(call, call.kind, inputs, options.get("purpose"))
         async with working.opened(call) as work:
             status = await working.see_through(work, _sent(work, open_inputs, options))
             return reading.status_with_doubtful(work, status, work.problems)
@@ -88,6 +89,8 @@ async def _sent(work: Work, open_inputs: OpenInputs, options: Mapping[str, Any])
 async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
     program, console, folder = work.program, work.console, work.program.folder(job.id)
     job = await _load(work, job, inputs)
+    if inputs.mapping.layout is Layout.SHARED:  # each query has all contexts
+        console.say(*filter(None, [plans.match_instead_words(job.queries, job.texts // max(1, job.queries))]))
     console.say(*inputs.guesses())
     await asyncio.to_thread(program.drafts.check_encodings, job.id)
     preflight = await in_thread(program.examine, job.id)
@@ -112,7 +115,8 @@ async def _load(work: Work, job: Job, inputs: reading.Inputs) -> Job:
 
     try:
         given = job.id, source, inputs.mapping, inputs.second
-        say_count = partial(reading.say_count, work.console)
+        are_pairs = inputs.mapping.layout is Layout.SHARED
+        say_count = partial(reading.say_count, work.console, are_pairs=are_pairs)
         return await in_thread(work.program.drafts.load, *given, progress=show, on_count=say_count)
     finally:
         work.progress.end()

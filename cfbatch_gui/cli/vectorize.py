@@ -159,8 +159,8 @@ async def _ready_index(work: Work, job: Job) -> None:
             "created_index_index_dimension_numbers_vector", index=work.index, dimension=dimension, metric=metric
         )
         return
-    if work.metric and index.metric != work.metric:
-        raise usage_error("index_index_is_there_already_compares", index=index.name, metric=index.metric)
+    if work.metric and index.config.metric != work.metric:
+        raise usage_error("index_index_is_there_already_compares", index=index.name, metric=index.config.metric)
 
 
 async def _list(work: Work, _: None) -> None:
@@ -184,8 +184,8 @@ async def _info(work: Work, _: None) -> None:
 def _facts(index: VectorizeIndex) -> tuple[tuple[str, str], ...]:
     return (
         (tr("Name"), index.name),
-        (tr("numbers"), number(index.dimensions)),
-        (tr("metric"), index.metric),
+        (tr("numbers"), number(index.config.dimensions)),
+        (tr("metric"), index.config.metric),
         (tr("created"), _moment(index.created_on)),
     )
 

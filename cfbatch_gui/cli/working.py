@@ -42,7 +42,7 @@ from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports import Exported, ExportOptions, export, target_for
+from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, export, target_for
 from cfbatch_gui.core.results.matches import Matches, read_matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
@@ -186,19 +186,20 @@ def conclude(
     program, console = work.program, work.console
     folder, left = program.folder(job.id), leaving_status(job) if work.leave else None
     console.say(sentence(job) if left is None else _leaving_sentence(job, left))
-    paths = owed(folder)
-    if paths and (left is not None or job.state not in WITH_RESULTS):
-        console.tell("not_written_yet_paths", paths=", ".join(map(str, paths)))
-    elif paths:
+    outputs = owed(folder)
+    if outputs and (left is not None or job.state not in WITH_RESULTS):
+        console.tell("not_written_yet_paths", paths=", ".join(str(path) for path, _ in outputs))
+    elif outputs:
         options = ExportOptions(top_k=job.options.matching.best if job.purpose in WITH_MATCHES else None)
         title = program.address_book.title(job.connection)
         known = matches() if matches is not None else find_matches(work, job)
-        for index, path in enumerate(paths, start=1):
-            file = export(folder, job, path, options=options, connection=title, say=said, matches=known)
+        for index, (path, form) in enumerate(outputs, start=1):
+            target = target_for(path, job.kind, form, job.purpose)
+            file = export(folder, job, path, target, options=options, connection=title, say=said, matches=known)
             say_file(console, file)
             if written is not None:
                 written.append(file)
-            remember(folder, paths[index:])
+            remember(folder, outputs[index:])
         _outputs_file(folder).unlink(missing_ok=True)
     return status_of_job(job, program.runner.pause_error(job.id)) if left is None else left
 
@@ -309,10 +310,29 @@ def say_file(console: Console, file: Exported) -> None:
 
 
 def add_output_arguments(parser: Parser) -> None:
-    parser.add_options("""
-        --out PATH...  write the result to a file, in the format of its suffix
-        --json  print one JSON object instead of the result
-    """)
+    parser.add_options("--out PATH...  write the result to a file, in the format of its suffix")
+    add_formats_argument(parser)
+    parser.add_options("--json  print one JSON object instead of the result")
+
+
+def add_formats_argument(parser: Parser) -> None:
+    parser.add_options(
+        "--to F PATH...  a format with the file or folder to write; may repeat. Formats: {names}",
+        {"--to": {"nargs": 2, "type": str}},
+        names=", ".join(dict.fromkeys(each.name for each in TARGETS)),
+    )
+
+
+Output = tuple[Path, str]  # a file, and the name of its format, "" where the suffix says it
+
+
+def asked_outputs(
+    call: Call, kind: Kind | None, inputs: Sequence[Path] = (), purpose: Purpose | None = None
+) -> list[Output]:
+    """What is to be written. Raises UsageError as `check_outputs`."""
+    names = [vars(call).get("format") or ""] * len(call.out) + [name for name, _ in call.to]
+    given = [*call.out, *(Path(path) for _, path in call.to)]
+    return list(zip(check_outputs(given, kind, inputs, formats=names, purpose=purpose), names, strict=True))
 
 
 def check_outputs(
@@ -345,14 +365,16 @@ def check_outputs(
     return tuple(checked)
 
 
-def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
-    if paths:
-        write_own_file(_outputs_file(folder), msgspec.json.encode([str(path) for path in paths]))
+def remember(folder: JobFolder, outputs: Sequence[Output]) -> None:
+    if outputs:
+        write_own_file(_outputs_file(folder), msgspec.json.encode([(str(path), form) for path, form in outputs]))
 
 
-def owed(folder: JobFolder) -> tuple[Path, ...]:
+def owed(folder: JobFolder) -> tuple[Output, ...]:
     try:
-        return tuple(map(Path, msgspec.json.decode(_outputs_file(folder).read_bytes(), type=list[str])))
+        found = msgspec.json.decode(_outputs_file(folder).read_bytes(), type=list[str | tuple[str, str]])
+        pairs = ((each, "") if isinstance(each, str) else each for each in found)  # formerly without formats
+        return tuple((Path(path), form) for path, form in pairs)
     except (FileNotFoundError, msgspec.MsgspecError):
         return ()
 

@@ -157,26 +157,25 @@ Folder = Path | RememberedFolder | None
 async def open_file(parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Folder) -> Path | None:
     """An existing file; None when the user cancels. `filters` are like "Spreadsheets (*.csv *.xlsx)"."""
     dialog = QFileDialog(parent, title, _begins_in(folder))
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     return await _chosen(dialog, filters, folder)
 
 
+async def open_files(parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Folder) -> list[Path]:
+    """Existing files of one folder; none when the user cancels. `filters` as for `open_file`."""
+    dialog = QFileDialog(parent, title, _begins_in(folder))
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    return await _all_chosen(dialog, filters, folder)
+
+
 async def save_file(
-    parent: QWidget,
-    title: str,
-    *,
-    name: str,
-    folder: Folder,
-    filters: tuple[str, ...] = (),
-    suffix: str | None = None,
+    parent: QWidget, title: str, *, name: str, folder: Folder, filters: tuple[str, ...] = (), suffix: str | None = None
 ) -> Path | None:
     """A path to write to; None when the user cancels. A name without a suffix gets `suffix`, or with None that of the
     proposed name; another of the `filters` replaces it.
     """
     dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     dialog.setDefaultSuffix(Path(name).suffix.removeprefix(".") if suffix is None else suffix)
     dialog.selectFile(file_name(name))  # a name of a job may have a “/”, or be that of a device
     dialog.filterSelected.connect(lambda chosen: _take_suffix(dialog, chosen))
@@ -202,15 +201,19 @@ def documents() -> str:
 
 
 async def _chosen(dialog: QFileDialog, filters: tuple[str, ...], folder: Folder) -> Path | None:
+    return next(iter(await _all_chosen(dialog, filters, folder)), None)
+
+
+async def _all_chosen(dialog: QFileDialog, filters: tuple[str, ...], folder: Folder) -> list[Path]:
     if filters:
         dialog.setNameFilters(list(filters))
     code = await finished(dialog)
-    files = dialog.selectedFiles()
+    files = [Path(each) for each in dialog.selectedFiles()]
     if code != QDialog.DialogCode.Accepted or not files:
-        return None
+        return []
     if isinstance(folder, RememberedFolder):
-        folder.keep(Path(files[0]) if dialog.fileMode() is QFileDialog.FileMode.Directory else Path(files[0]).parent)
-    return Path(files[0])
+        folder.keep(files[0] if dialog.fileMode() is QFileDialog.FileMode.Directory else files[0].parent)
+    return files
 
 
 def _take_suffix(dialog: QFileDialog, chosen: str) -> None:

@@ -84,7 +84,7 @@ class JobActions:
             text = tr("Judge its texts…") + "\t" + display.key_name("Ctrl+J")
             add_action(menu, text, lambda: self.judge(*ids), "list-ordered")
         if is_one and can_be_reviewed(jobs[0]):
-            add_action(menu, tr("Review its matches…"), lambda: self.review(*ids), "list-ordered")
+            add_action(menu, tr("Review its matches…"), lambda: self.review(*ids), "circle-help")
         own()
         text = tr("Tags…") if is_one else figures.plural(len(ids), "Tag {n} job…", "Tag {n} jobs…")
         add_action(menu, text, lambda: self.tag(*ids), "tag")

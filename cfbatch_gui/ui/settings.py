@@ -50,10 +50,10 @@ class SettingsPage(_Leavable):
         stack = QStackedWidget()
         self.boxes: dict[str, CheckBox] = {}  # by the names of their settings
         for key, title, page in (
-            (CONNECTIONS, self.tr("Connections"), connections),
-            (WINDOW, self.tr("Window"), self._window_page()),
-            (SPENDING, self.tr("Spending"), self._spending_page()),
-            (DATA, self.tr("Data and privacy"), self._data_page()),
+            (CONNECTIONS, tr("Connections"), connections),
+            (WINDOW, tr("Window"), self._window_page()),
+            (SPENDING, tr("Spending"), self._spending_page()),
+            (DATA, tr("Data and privacy"), self._data_page()),
         ):
             self.tabs.add(key, title)
             stack.addWidget(page)
@@ -83,25 +83,24 @@ class SettingsPage(_Leavable):
         self.scheme = Choice(tr("Appearance"), schemes)
         names = [(tr("Match system"), ""), *((language.name, language.code) for language in languages())]
         self.language = Choice(tr("Language"), names, self._choose_language)
-        changes = Label(self.tr("The language changes when the window opens again. Jobs go on."), "quiet", wrap=True)
-        self.again_button = Button(self.tr("Open it again now"), "refresh-cw")
+        changes = Label(tr("The language changes when the window opens again. Jobs go on."), "quiet", wrap=True)
+        self.again_button = Button(tr("Open it again now"), "refresh-cw")
         self._changes = boxed(row((changes, 1), self.again_button, gap=WIDE))
         self._changes.hide()
-        notices = self.tr("Tell me on the desktop when a job is finished or needs me")
-        waits = self.tr("Practice jobs take some seconds, as real ones take minutes")
-        about_waiting = self.tr("Otherwise they are done at once. A change holds from the next start.")
-        about_developers = self.tr(
+        notices = tr("Tell me on the desktop when a job is finished or needs me")
+        waits = tr("Practice jobs take some seconds, as real ones take minutes")
+        about_waiting = tr("Otherwise they are done at once. A change holds from the next start.")
+        about_developers = tr(
             "Code that does the same, request IDs, checksums, your own Worker and the AI Gateway, with the pages and"
             " the entries of menus that belong to them."
         )
         return _page(
             Card(row(Label(tr("Appearance"), "part"), None, self.scheme, gap=WIDE)),
             Card(row(Label(tr("Language"), "part"), None, self.language, gap=WIDE), self._changes),
-            _card(self.tr("Notices"), self._tick("system_notices", notices)),
-            _card(self.tr("Practice service"), self._tick("practice_waits", waits, about_waiting)),
+            _card(tr("Notices"), self._tick("system_notices", notices)),
+            _card(tr("Practice service"), self._tick("practice_waits", waits, about_waiting)),
             _card(
-                self.tr("For developers"),
-                self._tick("for_developers", self.tr("Show what developers need"), about_developers),
+                tr("For developers"), self._tick("for_developers", tr("Show what developers need"), about_developers)
             ),
         )
 
@@ -112,39 +111,39 @@ class SettingsPage(_Leavable):
     def _spending_page(self) -> QWidget:
         self.budget = BudgetFields()
         self.budget.budget_chosen.connect(lambda budget: self._program.change_settings(budget=budget))
-        about = self.tr(
+        about = tr(
             "Nothing is forbidden: above these amounts the program asks once more before it sends. The terminal program"
             " keeps to them too. A day is a day of UTC, as Cloudflare counts."
         )
-        return _page(_card(self.tr("Ask before spending more than"), self.budget, Label(about, "small", wrap=True)))
+        return _page(_card(tr("Ask before spending more than"), self.budget, Label(about, "small", wrap=True)))
 
     def _data_page(self) -> QWidget:
         folder = str(self._program.paths.root)
         address = QUrl.fromLocalFile(folder)
-        show = LinkButton(self.tr("Show folder"), on_click=lambda: QDesktopServices.openUrl(address))
-        begins = self.tr("A dialog for files begins in the folder that was last used for files of that kind.")
-        self.forget_folders = LinkButton(self.tr("Forget these folders"), on_click=self._forget_folders)
-        goes = self.tr(
+        show = LinkButton(tr("Show folder"), on_click=lambda: QDesktopServices.openUrl(address))
+        begins = tr("A dialog for files begins in the folder that was last used for files of that kind.")
+        self.forget_folders = LinkButton(tr("Forget these folders"), on_click=self._forget_folders)
+        goes = tr(
             "Texts go to the connection of their job when you send it, and nowhere else. The program counts nothing and"
             " looks for no updates."
         )
-        forget = self.tr("Remove the texts of a finished job once all of it was exported")
-        stays = self.tr(
+        forget = tr("Remove the texts of a finished job once all of it was exported")
+        stays = tr(
             "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row. The job cannot"
             " be sent again after that."
         )
-        self.back_up_link = LinkButton(self.tr("Back up all jobs…"), "archive")
-        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
+        self.back_up_link = LinkButton(tr("Back up all jobs…"), "archive")
+        self.traffic_link = LinkButton(tr("What leaves this computer"), "activity")
         return _page(
             _card(
-                self.tr("Where jobs are kept"),
+                tr("Where jobs are kept"),
                 row((widgets.ElidedLabel(folder, "quiet"), 1), MEDIUM, show),
                 Label(begins, "small", wrap=True),
                 row(self.forget_folders, None),
                 row(self.back_up_link, None),
             ),
             _card(
-                self.tr("Privacy"),
+                tr("Privacy"),
                 Label(goes, "quiet", wrap=True),
                 self._tick("forget_after_export", forget, stays),
                 row(self.traffic_link, None),
@@ -172,16 +171,16 @@ class TrafficPage(_Leavable):
         super().__init__(title)
         self._program = program
         self.tasks = Tasks(self, on_error=notices.show_error)
-        self.refresh_button = self.header.add_button(Button(self.tr("Refresh"), "refresh-cw", self.refresh))
+        self.refresh_button = self.header.add_button(Button(tr("Refresh"), "refresh-cw", self.refresh))
         self.header.add_button(self.done_button)
         self.rows: Rows[Exchange] = Rows(
             self._columns(), key=lambda each: (each.host, each.connection, each.what), parent=self
         )
         self.table = TableView("traffic", title, self.rows, inset=True)
         self._card = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
-        self.empty = IconLine(self.tr("Nothing has left this computer."), "circle-check", "body", icon_role="done")
+        self.empty = IconLine(tr("Nothing has left this computer."), "circle-check", "body", icon_role="done")
         self.note = IconLine(
-            self.tr(
+            tr(
                 "Sizes are those of what was sent and answered, without headers. Nothing else leaves: no usage figures,"
                 " no search for updates. The practice service runs on this computer and is not listed here."
             )
@@ -208,37 +207,37 @@ class TrafficPage(_Leavable):
         self.empty.setVisible(not found)
         if found:
             hosts = figures.plural(len({each.host for each in found}), "{n} host", "{n} hosts")
-            sent = self.tr("{size} sent").format(size=figures.size(sum(each.sent for each in found)))
-            received = self.tr("{size} received").format(size=figures.size(sum(each.received for each in found)))
+            sent = figures.worded("{size} sent", size=figures.size(sum(each.sent for each in found)))
+            received = figures.worded("{size} received", size=figures.size(sum(each.received for each in found)))
             self.header.set_facts(hosts, sent, received)
         else:
-            self.header.set_facts(self.tr("from the program’s own log"))
+            self.header.set_facts(tr("from the program’s own log"))
 
     def _what_words(self, what: str) -> str:
         return {
-            "submit": self.tr("Batches sent"),
-            "run": self.tr("Requests run at once"),
-            "ask": self.tr("Questions about batches"),
-            "check": self.tr("Tests and lists of models"),
-            "vectorize": self.tr("Vectors in Vectorize"),
-            "account": self.tr("Batches in your account"),
-            "setup": self.tr("Setting up your Worker"),
+            "submit": tr("Batches sent"),
+            "run": tr("Requests run at once"),
+            "ask": tr("Questions about batches"),
+            "check": tr("Tests and lists of models"),
+            "vectorize": tr("Vectors in Vectorize"),
+            "account": tr("Batches in your account"),
+            "setup": tr("Setting up your Worker"),
         }.get(what, what)
 
     def _columns(self) -> tuple[Column[Exchange], ...]:
         moment: dict[str, Any] = {"width": 166, "gives_way": True, "copies_text": True}
         return (
-            Column(self.tr("Host"), lambda each: each.host, stretch=True),
+            Column(tr("Host"), lambda each: each.host, stretch=True),
             Column(
-                self.tr("Connection"),
+                tr("Connection"),
                 lambda each: title_words(self._program.address_book.title(each.connection)),
                 width=124,
                 gives_way=True,
             ),
-            Column(self.tr("What"), lambda each: self._what_words(each.what), width=176),
-            NumberColumn(self.tr("Times"), lambda each: each.count, width=70, gives_way=True),
-            NumberColumn(self.tr("Sent"), lambda each: each.sent, figures.size, width=84),
-            NumberColumn(self.tr("Received"), lambda each: each.received, figures.size, width=90),
-            Column(self.tr("First"), lambda each: each.time, figures.moment, **moment),
-            Column(self.tr("Last"), lambda each: each.until, figures.moment, **moment),
+            Column(tr("What"), lambda each: self._what_words(each.what), width=176),
+            NumberColumn(tr("Times"), lambda each: each.count, width=70, gives_way=True),
+            NumberColumn(tr("Sent"), lambda each: each.sent, figures.size, width=84),
+            NumberColumn(tr("Received"), lambda each: each.received, figures.size, width=90),
+            Column(tr("First"), lambda each: each.time, figures.moment, **moment),
+            Column(tr("Last"), lambda each: each.until, figures.moment, **moment),
         )

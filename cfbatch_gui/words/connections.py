@@ -113,9 +113,8 @@ def kind_words(kind: Kind, connection_id: str = "") -> KindWords:
             "Tokens and texts go to Cloudflare alone. Each call asks the gateway to keep no texts in its logs, to"
             " answer nothing from its cache, and to repeat nothing by itself."
         )
-        gateway, *others = _gateway_rows()
         name = tr("AI Gateway")
-        return KindWords(name, name, "link", sentence, privacy, (account_row(), gateway, token_row(), *others))
+        return KindWords(name, name, "link", sentence, privacy, _gateway_rows())
     return KindWords(
         tr("Cloudflare account"),
         "Cloudflare",
@@ -157,6 +156,7 @@ def _worker_rows() -> tuple[Row, ...]:
 
 def _gateway_rows() -> tuple[Row, ...]:
     return (
+        account_row(),
         Row(
             "gateway",
             tr("Gateway ID"),
@@ -168,6 +168,7 @@ def _gateway_rows() -> tuple[Row, ...]:
             ),
             link=(tr("Find my gateway"), GATEWAY_PAGE),
         ),
+        token_row(),
         Row(
             "gateway_secret",
             tr("Gateway token"),

@@ -8,6 +8,7 @@ import pytest
 
 from cfbatch_gui.core.resources import resource
 from tests.journeys.terminal import Terminal
+from tests.support.sentences import shows
 
 OLD = """Address,Title,Status
 https://e.example/a,Stock pot steel,200
@@ -38,8 +39,9 @@ def rows(path: Path) -> list[list[str]]:
 
 
 def test_redirects_of_two_lists_in_one_command(terminal: Terminal, lists: tuple[Path, Path], tmp_path: Path) -> None:
-    redirects, sheet = tmp_path / "redirects.csv", tmp_path / "sheet.xlsx"
-    found = terminal.run("match", *lists, "--text", "Title", "--threshold", "0.6", "--out", redirects, "--out", sheet)
+    redirects, sheet = tmp_path / "map.csv", tmp_path / "sheet.xlsx"
+    outputs = ("--to", "redirects", redirects, "--out", sheet)
+    found = terminal.run("match", *lists, "--text", "Title", "--threshold", "0.6", *outputs)
     assert found.status == 0, found.err
     assert rows(redirects)[0] == ["old", "new", "score"]
     assert [row[:2] for row in rows(redirects)[1:]] == [
@@ -52,8 +54,8 @@ def test_redirects_of_two_lists_in_one_command(terminal: Terminal, lists: tuple[
 
 def test_the_pages_of_two_crawls_need_no_options(terminal: Terminal, tmp_path: Path) -> None:
     old, new = (resource(f"examples/{name}-pages.csv") for name in ("old", "new"))
-    assert terminal.run("match", old, new, "--out", tmp_path / "map.redirects.csv").status == 0
-    found = [row[:2] for row in rows(tmp_path / "map.redirects.csv")[1:]]
+    assert terminal.run("match", old, new, "--out", tmp_path / "redirects.csv").status == 0
+    found = [row[:2] for row in rows(tmp_path / "redirects.csv")[1:]]
     pages = [{row[0] for row in rows(path)[1:]} for path in (old, new)]
     assert len(found) > 40 and all(page in pages[0] and other in pages[1] for page, other in found)
     assert all(page != other for page, other in found)
@@ -102,3 +104,16 @@ def test_related_rows_are_those_of_the_same_list(terminal: Terminal, lists: tupl
     assert [pair["row"] for pair in pairs] == [row for row in (2, 3, 4, 5, 6) for _ in range(2)]
     assert all(pair["row"] != pair["match_id"] and pair["text"] != pair["match_text"] for pair in pairs)
     assert "Zebra crossing, 200" in terminal.run("related", lists[0], "--text", "Title", "--text", "Status").out
+
+
+def test_a_ranking_of_all_pairs_says_what_a_match_would_send(connected: Terminal, tmp_path: Path) -> None:
+    lists = tmp_path / "questions.csv", tmp_path / "answers.csv"
+    for rows_of_each, codes in ((2, {"n_pairs_of_two_files"}), (320, {"n_texts_or_pairs_all_counting"})):
+        for path in lists:
+            lines = "\n".join(f"{path.stem} {row}" for row in range(rows_of_each))
+            path.write_text(f"{path.stem}\n{lines}\n")
+        roles = ("--role", "questions=query", "--role", "answers=context")
+        found = connected.run("run", *lists, "--rank", *roles, "--connection", "cloudflare", "--budget", "0")
+        assert found.status == 5, found.err
+        assert all(shows(found.err, code) for code in codes)
+        assert ("102,400" in found.err, "640" in found.err) == (rows_of_each == 320,) * 2

@@ -210,6 +210,11 @@ async def test_the_tab_is_there_once_an_account_is_connected(tmp_path: Path, the
         await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
         stage.workspace.open_job(job.id)
         assert tabs.is_shown("vectorize")
+        tabs.choose("vectorize")
+        page = stage.workspace.job_page.view("vectorize")
+        await until(lambda: not page.tasks.running())
+        page.show_rows((2,))
+        assert tabs.current() == "vectors"
         await until(lambda: not stage.workspace.job_page.view("vectors").tasks.running())
         await until(lambda: not stage.workspace.tasks.is_running("connection"))
 

@@ -114,10 +114,8 @@ class AddressBook:
             return words
         alike = [found for found, title in titles.items() if title.casefold() == words.strip().casefold()]
         if len(alike) != 1:
-            known = comma_list(
-                [message("connection_id_title", id=found, title=title) for found, title in titles.items()]
-            )
-            raise UsageError(message("there_is_no_connection_name_there", name=words, known=known))
+            known = [message("connection_id_title", id=found, title=title) for found, title in titles.items()]
+            raise UsageError(message("there_is_no_connection_name_there", name=words, known=comma_list(known)))
         return alike[0]
 
     @property
@@ -180,10 +178,7 @@ class AddressBook:
         return check_secret if is_worker else check_form
 
     def _made(self, record: SavedConnection) -> Connection:
-        return connection_of(record, self._api_base_url())
-
-    def _api_base_url(self) -> str:
-        return check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
+        return connection_of(record, check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL))
 
     def _practice_seconds(self) -> tuple[float, float]:
         text = self._environ.get(PRACTICE_SECONDS_VARIABLE, "")

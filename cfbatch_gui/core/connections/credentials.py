@@ -1,12 +1,9 @@
 """The API token: in the system's keyring, in the environment, or in memory while the program runs. Never in a file."""
 
 import asyncio
-import concurrent.futures
 import logging
 import os
-import queue
 import re
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -18,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import processes
+from cfbatch_gui.core.system.threads import DaemonExecutor
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 
 if TYPE_CHECKING:
@@ -89,36 +87,6 @@ def has_part_for(platform: str) -> bool:
 
 _T = TypeVar("_T")
 
-
-class KeyringThread:
-    """A daemon thread: an unanswered prompt must not keep the program from ending."""
-
-    def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-
-    async def run(self, function: Callable[[], _T]) -> _T:
-        """The function's result or exception. Cancelling the wait does not stop the call."""
-        answer: concurrent.futures.Future[_T] = concurrent.futures.Future()
-
-        def call() -> None:
-            if answer.set_running_or_notify_cancel():
-                try:
-                    answer.set_result(function())
-                except Exception as caught:  # noqa: BLE001 - it is raised again where it is awaited
-                    answer.set_exception(caught)
-
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="keyring", daemon=True)
-            self._thread.start()
-        self._calls.put(call)
-        return await asyncio.wrap_future(answer)
-
-    def _work(self) -> None:
-        while True:
-            self._calls.get()()
-
-
 SERVICE = "CF Batch"
 CLOUDFLARE = "cloudflare"  # the connection that Cloudflare's own environment variables speak of
 TOKEN_VARIABLE = processes.TOKEN
@@ -179,7 +147,8 @@ class Credentials:
         self, backend: "KeyringBackend | None" = None, environ: Mapping[str, str] = os.environ, time_limit: float = 10.0
     ) -> None:
         self._given, self._environ, self._time_limit = backend, environ, time_limit
-        self._thread = KeyringThread()
+        # An unanswered prompt must not keep the program from ending; cancelling a wait for it does not stop it.
+        self._thread = DaemonExecutor(1, "keyring")
         self._session: dict[str, Token] = {}
         self._from_keyring: dict[str, Token] = {}  # in whatever form it has them
         self._reads: dict[str, asyncio.Task[KeyringState]] = {}
@@ -235,7 +204,7 @@ class Credentials:
 
     async def lock(self) -> Lock | None:
         """What stands before the keyring, asked without a prompt or a limit of time; None without a keyring."""
-        return await self._thread.run(self._lock)
+        return await asyncio.wrap_future(self._thread.submit(self._lock))
 
     def _lock(self) -> Lock | None:
         return lock_of(backend) if (backend := self._backend()) else None
@@ -346,7 +315,7 @@ class Credentials:
 
         stored = None
         try:
-            self.state, stored = await self._thread.run(look)
+            self.state, stored = await asyncio.wrap_future(self._thread.submit(look))
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             kind = type(error).__name__
             _log.warning("The system's keyring cannot be used: %s", kind)
@@ -363,7 +332,7 @@ class Credentials:
         """The answer of the keyring's thread, None for whatever its system has raised."""
         answer = None
         try:
-            answer = await self._thread.run(question)
+            answer = await asyncio.wrap_future(self._thread.submit(question))
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
         if self.state is KeyringState.SILENT:

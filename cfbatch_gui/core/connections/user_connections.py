@@ -22,12 +22,11 @@ _log = logging.getLogger(__name__)
 
 def learn(result: ProbeResult, connection_id: str, known: Iterable[Learned]) -> tuple[Learned, ...]:
     """What is known with what a probe has shown; what was not seen this time stays."""
-    is_held = {Outcome.HELD: True, Outcome.NOT_HELD: False, Outcome.NOT_SEEN: None}
-    seen = {each.assumption.id: is_held[each.outcome] for each in result.findings}
+    findings = (each for each in result.findings if each.outcome is not Outcome.NOT_SEEN)
+    seen = {each.assumption.id: each.outcome is Outcome.HELD for each in findings}
     key = (connection_id, result.plan.model.name, result.connection.account_mark)
     old = next((each for each in known if (each.connection, each.model, each.account_mark) == key), Learned())
-    queue = old.queue if seen["queue-taken"] is None else seen["queue-taken"]
-    references = old.references if seen["references"] is None else seen["references"]
+    queue, references = seen.get("queue-taken", old.queue), seen.get("references", old.references)
     others = (each for each in known if (each.connection, each.model) != key[:2])
     return (*others, Learned(*key, queue, references, result.started))
 

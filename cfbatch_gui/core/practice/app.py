@@ -29,14 +29,13 @@ import numpy.typing as npt
 from msgspec import UNSET, Meta, UnsetType
 
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
-from cfbatch_gui.core.system.files import create_own_file
+from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.workers_ai.catalogue import MODELS, ModelMetadata
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_TEXTS_PER_REQUEST
 
 # The queue: one SQLite file, so that accepted batches survive a crash
 
 KEPT_SECONDS: Final = 7 * 24 * 60 * 60
-_BUSY_SECONDS: Final = 30.0
 _FAST: Final = 1  # of zlib's levels
 
 # Every body that was ever taken, with the SHA-256 and the size of the bytes as posted; calls that are answered at once
@@ -56,11 +55,10 @@ CREATE TABLE IF NOT EXISTS accepted (
 
 
 class State(StrEnum):
-    """The status of a batch in answers; a batch that is done has none there."""
+    """The status of a batch in answers; a batch that is done has none."""
 
     QUEUED = "queued"
     RUNNING = "running"
-    DONE = "done"
 
 
 class Queue:
@@ -88,8 +86,8 @@ class Queue:
             database.execute("INSERT INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         return request_id
 
-    def poll(self, request_id: str, account: str, model: str, now: float) -> tuple[State, bytes] | None:
-        """A batch's state, with what was posted once it is done; None when unknown or expired."""
+    def poll(self, request_id: str, account: str, model: str, now: float) -> State | bytes | None:
+        """A batch's state, or what was posted once it is done; None when unknown or expired."""
         with self._opened() as database:
             row = database.execute(
                 "SELECT accepted_at, body FROM accepted WHERE request_id = ? AND account = ? AND model = ? "
@@ -100,16 +98,13 @@ class Queue:
             return None
         age = now - row[0]
         if age < self._queued + self._running:
-            return State.QUEUED if age < self._queued else State.RUNNING, b""
-        return State.DONE, zlib.decompress(row[1])
+            return State.QUEUED if age < self._queued else State.RUNNING
+        return zlib.decompress(row[1])
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         """An exclusive transaction, on disk when the block ends, undone if it raises."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        create_own_file(self._path)
-        with closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
-            database.execute("PRAGMA journal_mode=DELETE")
+        with closing(connect_durably(self._path)) as database:
             database.executescript(_SCHEMA)
             database.execute("BEGIN IMMEDIATE")  # one that began with reading could not wait for another's end
             with database:
@@ -181,16 +176,7 @@ def practice_app(
     `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
     called in a worker thread.
     """
-    service = _Service(Queue(folder, seconds_queued, seconds_running), clock, token, load_model)
-
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
-        body = await _read(receive, MAX_BODY_BYTES + 1)
-        if body is not None:
-            await _send(await service.answer(scope, body), send)
-
-    return application
+    return _Service(Queue(folder, seconds_queued, seconds_running), clock, token, load_model)
 
 
 def for_own_hosts(application: Application, port: int) -> Application:
@@ -242,7 +228,7 @@ async def _send(answer: Answer, send: Send) -> None:
 
 
 class _Service:
-    """Workers AI, independent of HTTP. Every operation blocks."""
+    """Workers AI. Every operation blocks."""
 
     def __init__(
         self, queue: Queue, clock: Callable[[], float], token: str, load_model: Callable[[], PracticeModel]
@@ -255,7 +241,14 @@ class _Service:
             ("POST", f"{_ACCOUNT}/ai/run/(?P<model>.*[^/].*)", self._run),
         )
 
-    async def answer(self, scope: Scope, body: bytes) -> Answer:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
+        body = await _read(receive, MAX_BODY_BYTES + 1)
+        if body is not None:
+            await _send(await self._answer(scope, body), send)
+
+    async def _answer(self, scope: Scope, body: bytes) -> Answer:
         """Refusals among them: 404 for an unknown path or method, a malformed account id, a percent-encoded slash."""
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
@@ -289,15 +282,16 @@ class _Service:
             words = f"Request is too large: {len(body)} bytes, the limit is {MAX_BODY_BYTES + 1}"
             raise RefusalError(413, (3006, words))
         posted = read_body(body, served)
-        if isinstance(posted, Poll):
-            return self._poll(account, served, posted.request_id)
+        if isinstance(posted, str):
+            return self._poll(account, served, posted)
         if values.get("queueRequest") == "true":  # a bare element too: it is accepted, and fails as a job
             request_id = self._queue.accept(account, served.name, body, self._clock())
             return _waiting(State.QUEUED, request_id, served)
         if not isinstance(posted, Element):
             raise bad_input("'requests' is for the queue: the address must end in ?queueRequest=true")
         with self._one_at_a_time:
-            result = run_one(hashlib.sha256(body).hexdigest(), posted, served, self._load_model())
+            (vectors,) = _vectors([_prepare(posted, served)], self._load_model())
+            result = _result(posted, vectors, served, random.Random(hashlib.sha256(body).hexdigest()))  # noqa: S311
         self._queue.accept(account, served.name, body, self._clock(), is_queued=False)
         return success(result)
 
@@ -305,10 +299,9 @@ class _Service:
         found = self._queue.poll(request_id, account, served.name, self._clock())
         if found is None:
             raise RefusalError(400, (5504, "AiError: Request not found in queue"))
-        state, body = found
-        if state is not State.DONE:
-            return _waiting(state, request_id, served)
-        batch = read_body(body, served)
+        if isinstance(found, State):
+            return _waiting(found, request_id, served)
+        batch = read_body(found, served)
         if not isinstance(batch, tuple):
             raise RefusalError(500, (5001, "AiError: Model execution failed: the body had no 'requests'"))
         with self._one_at_a_time:
@@ -402,10 +395,6 @@ class Element(msgspec.Struct, frozen=True):
     external_reference: str | None = None
 
 
-class Poll(msgspec.Struct, frozen=True):
-    request_id: str
-
-
 class _Body(Element, frozen=True):
     requests: list[Element] | UnsetType = UNSET
     request_id: str | UnsetType = UNSET
@@ -414,8 +403,8 @@ class _Body(Element, frozen=True):
 Batch = tuple[Element, ...]
 
 
-def read_body(data: bytes, model: ModelMetadata) -> Poll | Batch | Element:
-    """A poll, a batch or a bare element. Raises RefusalError (400, 5006)."""
+def read_body(data: bytes, model: ModelMetadata) -> str | Batch | Element:
+    """The request id of a poll, a batch or a bare element. Raises RefusalError (400, 5006)."""
     try:
         body = msgspec.json.decode(data, type=_Body)
     except msgspec.DecodeError as problem:  # ValidationError is one of them
@@ -428,7 +417,7 @@ def read_body(data: bytes, model: ModelMetadata) -> Poll | Batch | Element:
     if len(forms) != 1:
         raise bad_input(_one_of("/", forms))
     if body.request_id is not UNSET:
-        return Poll(body.request_id)
+        return body.request_id
     if body.requests is not UNSET:
         for number, element in enumerate(body.requests):
             _check(element, f"/requests/{number}", model)
@@ -474,12 +463,6 @@ def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: Prac
         "responses": [answers[number] for number in _disordered(len(batch), disorder)],
         "usage": {"prompt_tokens": counted, "completion_tokens": 0, "total_tokens": counted},
     }
-
-
-def run_one(seed: str, element: Element, served: ModelMetadata, engine: PracticeModel) -> dict[str, object]:
-    """The result of a synchronous call. Raises RefusalError for what is too long."""
-    (vectors,) = _vectors([_prepare(element, served)], engine)
-    return _result(element, vectors, served, random.Random(seed))  # noqa: S311
 
 
 def _prepare(element: Element, served: ModelMetadata) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, match, read_run
+from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, expected_of, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.requests import Request, encode_request
 
@@ -81,7 +81,7 @@ async def embed_sentence(client: WorkersAI, job: Job, embeddings: Embeddings, se
 
 
 def _vector(raw: bytes, request: Request, embeddings: Embeddings) -> NDArray[np.float32]:
-    (matched,) = match(read_run(raw), [request], dimension=embeddings.dimension)
+    (matched,) = match(read_run(raw), [expected_of(request)], dimension=embeddings.dimension)
     if isinstance(matched, Refused):
         raise ServiceRefused(message("service_did_not_take_sentence"), detail=matched.error)
     if not isinstance(matched, Embedded):

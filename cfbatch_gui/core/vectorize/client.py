@@ -49,15 +49,6 @@ class VectorizeIndex(msgspec.Struct, frozen=True):
     created_on: str | None = None
     config: IndexConfig = IndexConfig()
 
-    @property
-    def dimensions(self) -> int:
-        return self.config.dimensions
-
-    @property
-    def metric(self) -> str:
-        """How vectors are compared: a `Metric`, or another word of the service's."""
-        return self.config.metric
-
 
 class IndexInfo(msgspec.Struct, frozen=True, rename="camel"):
     """What an index holds; it lags. `processed_up_to_mutation` is None before the first."""
@@ -174,12 +165,8 @@ class VectorizeIndexes:
 
     def __init__(self, client: WorkersAI) -> None:
         check_connection_kind(client.connection)
-        self._client = client
+        self._client, self.connection = client, client.connection
         self._root = f"accounts/{client.connection.account_id}/vectorize/v2/indexes"
-
-    @property
-    def connection(self) -> Connection:
-        return self._client.connection
 
     async def list_indexes(self) -> tuple[VectorizeIndex, ...]:
         found = decode_if_any(tuple[VectorizeIndex, ...], await self._call(msgspec.Raw), "indexes")

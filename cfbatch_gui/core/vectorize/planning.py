@@ -158,12 +158,12 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
     """
     keys = [each.key for each in options.metadata]
     filled, texts_only, ids = set[str](), set(keys) if options.numbers_as_text else set[str](), set[str]()
-    refused, counts, done = defaultdict[_Kind, list[PushRow]](list), Counter[_Kind](), 0
+    refused, counts, done = defaultdict[_Kind, list[tuple[int, int]]](list), Counter[_Kind](), 0
 
     def refuse(kind: _Kind, row: PushRow) -> None:
         counts[kind] += 1
         if counts[kind] <= ROWS_NAMED:
-            refused[kind].append(row)
+            refused[kind].append((row.row, row.item_no))
 
     for block in rows.rows():
         for row in block:
@@ -184,15 +184,10 @@ def check_rows(rows: PushRows, options: PushOptions, progress: Progress) -> tupl
             texts_only |= {key for key, cell in written.items() if key not in texts_only and not is_plain_number(cell)}
         done += len(block)
         progress(done, rows.count)
-    of_rows = [
-        PushProblem(
-            kind[0].filled(n=counts[kind], most=kind[1]),
-            counts[kind],
-            tuple(each.row for each in first),
-            tuple(each.item_no for each in first),
-        )
-        for kind, first in refused.items()
-    ]
+    of_rows = []
+    for kind, first in refused.items():
+        sentence = kind[0].filled(n=counts[kind], most=kind[1])
+        of_rows.append(PushProblem(sentence, counts[kind], *zip(*first, strict=True)))
     return tuple(key for key in keys if key in filled - texts_only), of_rows
 
 
@@ -204,8 +199,8 @@ def _of_job(rows: PushRows, options: PushOptions, index: VectorizeIndex | None) 
         yield message(
             "vectorize_takes_vectors_most_most_numbers", most=limits.MAX_INDEX_DIMENSIONS, dimension=dimension
         )
-    if index is not None and dimension and index.dimensions not in (0, dimension):
-        about = {"index": index.name, "wanted": index.dimensions, "dimension": dimension}
+    if index is not None and dimension and index.config.dimensions not in (0, dimension):
+        about = {"index": index.name, "wanted": index.config.dimensions, "dimension": dimension}
         yield message("index_takes_vectors_wanted_numbers_these", **about)
     for each in options.metadata:
         if not each.key or "." in each.key or '"' in each.key or each.key.startswith("$"):

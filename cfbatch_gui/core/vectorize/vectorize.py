@@ -151,11 +151,11 @@ class _Pushing:
         while True:
             self._tell(PushProgress(PushStage.PROCESSING, 0, self._push.vectors))
             info = await self._again(lambda: self._calls.info(self._push.index))
-            outcome, compared, missing, different = PushOutcome.NOT_YET, 0, 0, 0
+            outcome, found = PushOutcome.NOT_YET, {"compared": 0, "missing": 0, "different": 0}
             is_others = info.mutation not in ("", processed_before) and not await self._knows(info.mutation)
             if info.mutation == last or is_others:
-                compared, (missing, different) = len(ids), await self._compare(ids, vectors)
-                is_same = not missing and not different and info.vector_count >= expected
+                found = await self._compare(ids, vectors)
+                is_same = not found["missing"] and not found["different"] and info.vector_count >= expected
                 outcome = PushOutcome.VERIFIED if is_same else PushOutcome.DIFFERENT
             differences += outcome is PushOutcome.DIFFERENT
             if outcome is PushOutcome.VERIFIED or differences >= _DIFFERENCES or waited >= _WAITED_IN_ALL:
@@ -164,31 +164,25 @@ class _Pushing:
             waited, wait = waited + wait, min(2 * wait, _LONGEST_WAIT)
         if outcome is PushOutcome.DIFFERENT:
             await asyncio.to_thread(record.forget_contents)
+        now = self._settings.clock()
         return await self._save(
-            outcome=outcome,
-            in_index=info.vector_count,
-            expected=expected,
-            compared=compared,
-            missing=missing,
-            different=different,
-            failure="",
-            checked_at=self._settings.clock(),
+            outcome=outcome, in_index=info.vector_count, expected=expected, failure="", checked_at=now, **found
         )
 
-    async def _compare(self, ids: list[str], vectors: NDArray[np.float32]) -> tuple[int, int]:
-        """How many of these vectors are missing in the index, and how many have other values."""
-        missing = different = 0
+    async def _compare(self, ids: list[str], vectors: NDArray[np.float32]) -> dict[str, int]:
+        """How many vectors these are, how many of them are missing in the index, and how many have other values."""
+        found = {"compared": len(ids), "missing": 0, "different": 0}
         for start in range(0, len(ids), MAX_READ_IDS):
             self._tell(PushProgress(PushStage.COMPARING, start, len(ids)))
             asked = ids[start : start + MAX_READ_IDS]
             stored = await self._again(lambda: self._calls.get_by_ids(self._push.index, asked))  # noqa: B023
-            found = {each.id: each for each in stored}
+            there = {each.id: each for each in stored}
             for identifier, vector in zip(asked, vectors[start : start + len(asked)], strict=True):
-                if identifier not in found:
-                    missing += 1
-                elif not _is_same(found[identifier], vector):
-                    different += 1
-        return missing, different
+                if identifier not in there:
+                    found["missing"] += 1
+                elif not _is_same(there[identifier], vector):
+                    found["different"] += 1
+        return found
 
     async def _knows(self, mutation: str) -> bool:
         return await asyncio.to_thread(self._record.knows_mutation, mutation)
@@ -336,8 +330,8 @@ class Vectorize:
         embeddings = await asyncio.to_thread(Embeddings, self._folder(job_id), job.failed_batches)
         found = await again(lambda: calls.get(index))
         dimension = await asyncio.to_thread(lambda: embeddings.dimension)
-        if found.dimensions not in (0, dimension):
-            about = {"index": index, "wanted": found.dimensions, "dimension": dimension}
+        if found.config.dimensions not in (0, dimension):
+            about = {"index": index, "wanted": found.config.dimensions, "dimension": dimension}
             raise UsageError(message("index_holds_vectors_wanted_numbers_those", **about))
         vector = await embed_sentence(self._client(job.connection), job, embeddings, sentence)
         matches = await again(lambda: calls.query(index, vector.tolist(), TOP_K))

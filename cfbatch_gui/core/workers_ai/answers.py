@@ -200,9 +200,6 @@ class Finished:
     is_synchronous: bool = False
 
 
-Answer: TypeAlias = Waiting | Finished
-
-
 class _Body(msgspec.Struct):
     responses: list[Element] | None = None
     results: list[Element] | None = None
@@ -227,7 +224,7 @@ _REQUEST_ID: Final = re.compile(r"[!-~]+")
 _MOST_TOKENS: Final = 10**12  # a batch has millions
 
 
-def read_answer(data: bytes | msgspec.Raw) -> Answer:
+def read_answer(data: bytes | msgspec.Raw) -> Waiting | Finished:
     """The answer to a submit or a poll. Raises ReplyError. Vectors and scores stay undecoded views of `data`."""
     frame = decode(_Frame, data, "answer")
     if frame.success is False:
@@ -346,6 +343,10 @@ class Expected:
     count: int
 
 
+def expected_of(request: Request) -> Expected:
+    return Expected(request.reference, Kind.EMBED if request.query is None else Kind.RANK, len(request.texts))
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """`scores` has shape (count,), float64, in the order of the contexts as they were sent."""
@@ -368,7 +369,6 @@ class Refused:
     error: str
 
 
-Wanted: TypeAlias = Expected | Request
 Matched: TypeAlias = Scored | Embedded | Refused
 
 
@@ -385,7 +385,7 @@ def what_it_holds(element: Element) -> Expected | None:
 
 
 def match(
-    finished: Finished, expected: Sequence[Wanted], *, dimension: int | None = None, references_required: bool = False
+    finished: Finished, expected: Sequence[Expected], *, dimension: int | None = None, references_required: bool = False
 ) -> Iterator[Matched]:
     """Yield the result of each request, in the order of `expected`.
 
@@ -413,7 +413,7 @@ def match(
             yield Embedded(vectors, pooling)
 
 
-def _in_order(elements: Sequence[Element], expected: Sequence[Wanted]) -> list[Element]:
+def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list[Element]:
     by_reference: dict[str, int | None] = {}
     for index, wanted in enumerate(expected):
         by_reference[wanted.reference] = None if wanted.reference in by_reference else index
@@ -434,7 +434,7 @@ def _in_order(elements: Sequence[Element], expected: Sequence[Wanted]) -> list[E
     return [element for element in ordered if element is not None]
 
 
-def _index(element: Element, expected: Sequence[Wanted], by_reference: dict[str, int | None]) -> int:
+def _index(element: Element, expected: Sequence[Expected], by_reference: dict[str, int | None]) -> int:
     reference = element.external_reference or None
     if reference is not None and reference not in by_reference:
         raise ForeignReply(

@@ -81,11 +81,7 @@ _BEARER: Final = re.compile(r"\bbearer\s+([^\s\"'“”‘’\\]+)", re.IGNORECA
 _KEY_HEADER: Final = re.compile(r"\bx-auth-key:\s*([^\s\"'“”‘’\\]+)", re.IGNORECASE)
 # export NAME=…, set NAME=…, $env:NAME = "…", and NAME: … as in a settings file
 _VARIABLE: Final = re.compile(
-    r"(?:^|[\s;&$])(?:env:)?(?P<name>[A-Z][A-Z0-9_]*)"
-    + _QUOTED
-    + r"\s*[=:]\s*"
-    + _QUOTED
-    + r"(?P<value>[^\s\"'“”‘’;]+)",
+    rf"(?:^|[\s;&$])(?:env:)?(?P<name>[A-Z][A-Z0-9_]*){_QUOTED}\s*[=:]\s*{_QUOTED}(?P<value>[^\s\"'“”‘’;]+)",
     re.MULTILINE,
 )
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'“”‘’<>\\]+", re.IGNORECASE)

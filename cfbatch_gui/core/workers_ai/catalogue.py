@@ -18,7 +18,7 @@ from cfbatch_gui.core.workers_ai.limits import (
     SMALLEST_TEXTS_PER_REQUEST,
 )
 
-LISTED_ON: Final = datetime.date(2026, 8, 1)
+LISTED_ON: Final = datetime.datetime(2026, 8, 1, tzinfo=datetime.UTC)
 DEFAULT_MODEL: Final = "@cf/baai/bge-m3"
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Final, TypeVar
 from urllib.parse import quote
 
@@ -70,7 +71,6 @@ _NOT_REACHED: Final = {  # by the reason of an ExchangeError
 _SIGN_IN_FIRST: Final = 511  # HTTP's own status for a captive portal
 
 T = TypeVar("T")
-S = TypeVar("S")
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -135,7 +135,7 @@ class WorkersAI:
         url = run_url(self.connection, model, queued=what == "submit")
         answer = await self._exchange(what, url, body, limit)
         try:
-            return answer, await self._off_the_loop(answer.body, self._envelope, answer)
+            return answer, await self._off_the_loop(answer.body, partial(self._envelope, answer))
         except (Unreachable, UnreadableReply) as error:
             raise self._unknown(error.detail) from error
 
@@ -159,7 +159,7 @@ class WorkersAI:
     async def read_reply(self, body: bytes, request_id: str) -> Waiting | Reply:
         """Read an answer to a poll. Raises UnreadableReply as `ask`."""
         try:
-            read = await self._off_the_loop(body, read_answer, body)
+            read = await self._off_the_loop(body, partial(read_answer, body))
         except ReplyError as error:
             raise UnreadableReply(error.message, raw=body, detail=error.detail) from error
         if read.request_id not in ("", request_id):
@@ -209,9 +209,8 @@ class WorkersAI:
         if here.kind is not ConnectionKind.WORKER:
             raise UsageError(message("title_is_not_worker_your_own", title=here.title))
         url = f"{here.base_url}/{rest}"
-        limit = self._limits.submit if body else self._limits.check
-        if kind != "json":
-            limit = self._limits.poll
+        limits = self._limits
+        limit = limits.submit if body else limits.check if kind == "json" else limits.poll
         answer = await self._exchange("account", url, body, limit, method=method, headers=headers)
         if not 200 <= answer.status < 300:
             await self._accepted(answer)
@@ -258,15 +257,15 @@ class WorkersAI:
 
     async def _accepted(self, answer: HttpAnswer, refuse: Refuse = refusal) -> ServiceAnswer:
         """The answer without its envelope. Raises the refusal in it, and Unreachable for one that is not its own."""
-        envelope = await self._off_the_loop(answer.body, self._envelope, answer)
+        envelope = await self._off_the_loop(answer.body, partial(self._envelope, answer))
         if answer.status >= 400 and not envelope.is_enveloped:
             raise self._not_the_service(answer)
         if not envelope.ok or answer.status >= 400:
             raise self._refusal(answer, envelope, refuse)
         return envelope
 
-    async def _off_the_loop(self, body: bytes, read: Callable[[T], S], argument: T) -> S:
-        return await asyncio.to_thread(read, argument) if len(body) > LARGE else read(argument)
+    async def _off_the_loop(self, body: bytes, read: Callable[[], T]) -> T:
+        return await asyncio.to_thread(read) if len(body) > LARGE else read()
 
     def _envelope(self, answer: HttpAnswer) -> ServiceAnswer:
         if 300 <= answer.status < 400:

@@ -58,9 +58,8 @@ def count_tokens(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.u
     count = len(texts)
     if all(map(str.isascii, texts)):
         return count_ascii_tokens(np.fromiter(map(len, texts), np.uint32, count))
-    return np.fromiter(map(tokens_upper, texts), np.uint32, count), np.fromiter(
-        map(tokens_lower, texts), np.uint32, count
-    )
+    upper, lower = (np.fromiter(map(tokens, texts), np.uint32, count) for tokens in (tokens_upper, tokens_lower))
+    return upper, lower
 
 
 def count_ascii_tokens(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +22,8 @@ from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
 
 _TASK: Final = "text embeddings"  # jobs give scores or vectors; the README says what generating text would need
 _MOST_PAGES: Final = 20
-_ROUNDING: Final = (
-    0.1  # prices are rounded to three decimals: if both agree within a tenth, the catalogue's is more exact
-)
+# Prices are rounded to three decimals: if both agree within a tenth, the catalogue's is more exact.
+_ROUNDING: Final = 0.1
 
 _log = logging.getLogger(__name__)
 
@@ -42,9 +40,7 @@ class Catalogue:
         return next((model for model in self.models if model.name == name), None) or find_model(name)
 
 
-FALLBACK: Final = Catalogue(
-    MODELS, datetime(LISTED_ON.year, LISTED_ON.month, LISTED_ON.day, tzinfo=UTC).timestamp(), False
-)
+FALLBACK: Final = Catalogue(MODELS, LISTED_ON.timestamp(), False)
 
 
 class _Named(msgspec.Struct):

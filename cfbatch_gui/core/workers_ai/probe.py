@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -23,20 +23,19 @@ from numpy.typing import NDArray
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import (
+    ConnectionProblem,
     DataError,
-    NotConnected,
     OutcomeUnknown,
     OverBudget,
     QueueNotSupported,
     RequestGone,
     ServiceBusy,
-    TokenRefused,
     Unreachable,
     UserError,
 )
 from cfbatch_gui.core.messages import Message, literal, message
 from cfbatch_gui.core.resources import resource
-from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, Waiting, match, read_run
+from cfbatch_gui.core.workers_ai.answers import Embedded, Finished, Matched, Scored, expected_of, match, read_run
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.client import NO_REQUEST, Reply, WorkersAI, is_passing
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
@@ -55,7 +54,7 @@ _RELATED: Final = "Orders can be cancelled until they have been shipped."
 _UNRELATED: Final = "The museum is closed on Mondays."
 _ORDERS: Final = ((_UNRELATED, _QUERY, _RELATED), (_QUERY, _RELATED, _UNRELATED))
 
-_SHUT: Final = (NotConnected, TokenRefused, ServiceBusy, Unreachable)  # go no further
+_SHUT: Final = (ConnectionProblem, ServiceBusy)  # go no further
 
 T = TypeVar("T")
 Samples: TypeAlias = Iterable[tuple[bool | float, bool]]  # what was seen, and whether it is as assumed
@@ -373,14 +372,14 @@ class Probe:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
-        self._client, self._plan = client, plan
+        self._client, self._plan, self._ask = client, plan, partial(client.ask, plan.model.name)
         self._keep, self._show, self._sleep, self._wait_seconds = keep, show, sleep, wait_seconds
         self._result = ProbeResult(plan, client.connection, client.now())
 
     async def run(self) -> ProbeResult:
         """Raises NotConnected, TokenRefused, ServiceBusy and Unreachable from the first, free call."""
         self._show(message("asking_batch_does_not_exist"))
-        await self._call(Step.UNKNOWN_ID, None, self._ask(NO_REQUEST), shut=_SHUT)
+        await self._call(Step.UNKNOWN_ID, None, self._ask(NO_REQUEST))
         for batch in self._plan.batches:
             await self._submit(batch)
             if not batch.request_id:
@@ -396,17 +395,15 @@ class Probe:
     async def _run(self) -> Matched:
         request = self._plan.batches[0].requests[0]
         raw = await self._client.run(self._plan.model.name, encode_request(request))
-        return next(match(read_run(raw), [request]))
+        return next(match(read_run(raw), [expected_of(request)]))
 
-    async def _call(
-        self, step: Step, form: Form | None, call: Awaitable[T], *, shut: tuple[type[UserError], ...] = ()
-    ) -> T | None:
-        """None for a call that failed, whose error is noted; those in `shut` are raised."""
+    async def _call(self, step: Step, form: Form | None, call: Awaitable[T]) -> T | None:
+        """None for a call that failed, whose error is noted. Raises _SHUT from the first call."""
         try:
             return await call
-        except shut:
-            raise
         except UserError as error:
+            if step is Step.UNKNOWN_ID and isinstance(error, _SHUT):
+                raise
             self._result.failures.append(Failure(step, form, error))
             return None
 
@@ -455,7 +452,8 @@ class Probe:
             answer = await self._ask(batch.request_id)
             if not isinstance(answer, Reply):
                 return False
-            batch.results, batch.answer = list(match(answer.finished, batch.requests)), answer.finished
+            expected = list(map(expected_of, batch.requests))
+            batch.results, batch.answer = list(match(answer.finished, expected)), answer.finished
             batch.sentence = message("is_finished")
         except UserError as error:
             self._result.failures.append(Failure(Step.POLL, batch.form, error))
@@ -463,9 +461,6 @@ class Probe:
                 return False
             batch.sentence = self._result.sentence_of(error)
         return True
-
-    async def _ask(self, request_id: str) -> Waiting | Reply:
-        return await self._client.ask(self._plan.model.name, request_id)
 
 
 # The report: no token, no account id and no whole request id
@@ -475,8 +470,7 @@ def counts_sentence(findings: tuple[Finding, ...]) -> Message:
     """ "15 held, 1 not held, 2 not seen." """
     outcomes = [each.outcome for each in findings]
     held, broken, unseen = map(outcomes.count, (Outcome.HELD, Outcome.NOT_HELD, Outcome.NOT_SEEN))
-    words = message("held_held_broken_not_held_unseen")
-    return words.filled(held=held, broken=broken, unseen=unseen)
+    return message("held_held_broken_not_held_unseen", held=held, broken=broken, unseen=unseen)
 
 
 def text_report(result: ProbeResult) -> str:

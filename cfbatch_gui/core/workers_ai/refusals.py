@@ -6,9 +6,9 @@ https://developers.cloudflare.com/fundamentals/api/reference/limits/
 """
 
 import email.utils
-import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Final, NamedTuple, TypeAlias, cast
@@ -136,19 +136,15 @@ def without_going_on(sentence: str) -> str:
 def read_retry_after(header: str, now: float) -> float | None:
     """Seconds, at most `MAX_RETRY_AFTER_SECONDS`, of a Retry-After: seconds or an HTTP date; None for other text."""
     text = header.strip()
-    try:
+    with suppress(ValueError):
         seconds = float(text)
-    except ValueError:
-        try:
-            moment = email.utils.parsedate_to_datetime(text)
-            # RFC 9110: the date is in GMT, also with "-0000", for which Python returns a datetime without a zone
-            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now
-            seconds = max(seconds, 0.0)
-        except (ValueError, OverflowError):
-            return None
-    if math.isnan(seconds) or seconds < 0:
-        return None
-    return min(seconds, MAX_RETRY_AFTER_SECONDS)
+        return min(seconds, MAX_RETRY_AFTER_SECONDS) if seconds >= 0 else None  # it may be "nan"
+    with suppress(ValueError, OverflowError):
+        moment = email.utils.parsedate_to_datetime(text)
+        # RFC 9110: the date is in GMT, also with "-0000", for which Python returns a datetime without a zone
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now
+        return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
+    return None
 
 
 def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:

@@ -7,8 +7,6 @@ from typing import Final
 
 import msgspec
 
-from cfbatch_gui.core.inputs.input_values import Kind
-
 _OPENING: Final = b'{"requests":['
 _CLOSING: Final = b"]}"
 _encode: Final = msgspec.json.Encoder().encode
@@ -28,14 +26,6 @@ class Request:
     truncate_inputs: bool | None = None
     pooling: str = ""
     in_contexts: bool = False
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.EMBED if self.query is None else Kind.RANK
-
-    @property
-    def count(self) -> int:
-        return len(self.texts)
 
 
 class _Rest(msgspec.Struct, omit_defaults=True):

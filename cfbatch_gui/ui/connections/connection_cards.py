@@ -23,6 +23,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Flow, IconLabel, Label, LinkButton, Role, Saying, StateLabel, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.connections import Row, answer_words, kind_words, secret_words, tested_words
+from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import said, tr
 
 if TYPE_CHECKING:
@@ -98,10 +99,10 @@ class LineRow(RowWidget):
         self.link = LinkButton(link, "external-link" if page else "save", lambda: follow(page))
         if page:
             self.link.setToolTip(display.plain_tip(page))
-            self.link.setAccessibleDescription(tr("Opens {address} in the browser").format(address=page))
+            self.link.setAccessibleDescription(worded("Opens {address} in the browser", address=page))
         self.unlock, self.remove = LinkButton(tr("Unlock")), LinkButton(tr("Remove…"))
         self.unlock.setAccessibleName(tr("Unlock the keyring"))
-        self.remove.setAccessibleName(tr("Remove {what}…").format(what=words.label))
+        self.remove.setAccessibleName(worded("Remove {what}…", what=words.label))
         self._icon, self._hint = IconLabel("circle-x", "error", 14), Label("", "small", wrap=True)
         below = row(self._icon, (self._hint, 1), self.unlock, self.remove, gap=6)
         for part in (self._icon, self.unlock, self.remove):
@@ -116,7 +117,7 @@ class LineRow(RowWidget):
 
     def _add_eye(self) -> None:
         self.eye = self.field.addAction(icon("eye", "quiet"), QLineEdit.ActionPosition.TrailingPosition)
-        self.eye.setText(tr("Show {what}").format(what=self.words.label))
+        self.eye.setText(worded("Show {what}", what=self.words.label))
         self.eye.setCheckable(True)
         self.eye.toggled.connect(self._show_plainly)
         self._show_plainly(False)
@@ -146,7 +147,7 @@ class LineRow(RowWidget):
     def fix(self, variable: str) -> None:
         """It is set by an environment variable, and cannot be changed here."""
         self.field.setReadOnly(True)
-        self.set_help(tr("Set by {variable}; change it there.").format(variable=variable))
+        self.set_help(worded("Set by {variable}; change it there.", variable=variable))
 
     def hint(self) -> str:
         return self._hint.text()
@@ -269,8 +270,8 @@ class ConnectionCard(widgets.Card):
 
     def show_name(self, name: str) -> None:
         self._title.setText(name)
-        self.choice.setAccessibleName(tr("Use {name} for new jobs").format(name=name))
-        more = tr("More about {name}").format(name=name)
+        self.choice.setAccessibleName(worded("Use {name} for new jobs", name=name))
+        more = worded("More about {name}", name=name)
         self.more.setAccessibleName(more)
         self.more.setToolTip(display.plain_tip(more))
 
@@ -377,9 +378,8 @@ class SavedCard(ConnectionCard):
         held = book.held_by_environment()
         try:
             if BASE_URL_VARIABLE in held:
-                where = tr("Requests go to {address}, as {variable} says.")
-                address = book.connection(CLOUDFLARE).base_url
-                self._privacy.set_line(where.format(address=address, variable=BASE_URL_VARIABLE))
+                where = {"address": book.connection(CLOUDFLARE).base_url, "variable": BASE_URL_VARIABLE}
+                self._privacy.set_line(worded("Requests go to {address}, as {variable} says.", **where))
         except NotConnected as error:
             problem = said(error.message) if book.account_id else ""
         self._problem.set_line(problem)
@@ -447,9 +447,9 @@ class SavedCard(ConnectionCard):
         if pasted.problem:
             self.found.set_line(said(pasted.problem), "circle-x", "error")
         else:
-            words = tr("Found in what you pasted: {things}.")
             things = figures.listed([each.words.label for each in fitting])
-            self.found.set_line(words.format(things=things) if fitting else "", "circle-check", "done")
+            words = worded("Found in what you pasted: {things}.", things=things) if fitting else ""
+            self.found.set_line(words, "circle-check", "done")
         self.update_buttons()
         return bool(fitting)
 
@@ -482,5 +482,5 @@ class CheckList(widgets.Card):
             each.show_step(words.icon, words.role, words.text, note)
             each.note.set_role("small" if words.role == "quiet" else "body")
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        tested = tr("Tested at {time}, free of charge.").format(time=now)
+        tested = worded("Tested at {time}, free of charge.", time=now)
         self._foot.setText(tested if results else tr("Free of charge. No text of yours is sent."))

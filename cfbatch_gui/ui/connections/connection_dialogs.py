@@ -30,6 +30,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Item, Label, PrimaryButton, Role, Saying, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.connections import Row, account_row, token_row
+from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
 
@@ -188,7 +189,7 @@ class WorkerGuide(dialogs.Dialog):
         except UserError as error:
             self.saved.set_line(said(error.message), "triangle-alert", "attention")
         else:
-            words = tr("Saved in “{folder}”.").format(folder=saved.name)
+            words = worded("Saved in “{folder}”.", folder=saved.name)
             self.saved.set_line(words, "circle-check", "done")
 
 
@@ -208,7 +209,7 @@ class CallRow(StepRow):
     def __init__(self, call: worker_setup.Call) -> None:
         # The account is the same in all of them, and its id would take half a line.
         short = f"{call.method} {re.sub('^/accounts/[^/]+', '…', call.path)}"
-        words = tr("{call} · needs {permission}").format(call=short, permission=call.permission)
+        words = worded("{call} · needs {permission}", call=short, permission=call.permission)
         super().__init__(said(call.sentence), words)
         self.call = call
         self.words.setToolTip(display.plain_tip(call.words))
@@ -246,11 +247,11 @@ class AccountDialog(WorkDialog):
         for each in self.lines.values():
             each.edited.connect(self._edited)
             each.field.returnPressed.connect(self.try_to_start)
-        button, words = start_button.text(), tr("This is sent to Cloudflare, and nothing before you press “{button}”:")
-        note = Label(words.format(button=button), "strong", wrap=True)
-        words = tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.")
-        self.words_when_stopped = words.format(button=button)
-        form = [Label(about, "quiet", wrap=True), *self.lines.values(), *options, note]
+        button = start_button.text()
+        sent = worded("This is sent to Cloudflare, and nothing before you press “{button}”:", button=button)
+        stopped = tr("Stopped. What was done stays; press “{button}” again, and it goes on from there.")
+        self.words_when_stopped = stopped.format(button=button)
+        form = [Label(about, "quiet", wrap=True), *self.lines.values(), *options, Label(sent, "strong", wrap=True)]
         self.show_parts(form, self._list, beside=beside)
         (self.token if self.account.text() else self.account).setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -474,12 +475,12 @@ class ServiceCheck(WorkDialog):
             self.problem.set_line(said(error.message))
             return
         batches = figures.plural(len(self._plan.batches), "{n} small batch", "{n} small batches")
-        sends = tr("{batches}, and one request without the queue, to {model}").format(batches=batches, model=model)
+        sends = worded("{batches}, and one request without the queue, to {model}", batches=batches, model=model)
         price, lasts = tr("It costs nothing, and nothing leaves this computer."), tr("It takes a few seconds.")
         button = tr("Check")
         if self._connection_id != PRACTICE.id:
             amount = figures.prices(self._plan.price)
-            price, button = tr("It costs {price}.").format(price=amount), tr("Check for {price}").format(price=amount)
+            price, button = worded("It costs {price}.", price=amount), worded("Check for {price}", price=amount)
             lasts = tr("It takes as long as batches wait, usually less than 5 minutes.")
         for line, words in ((self.sends, sends), (self.price, price), (self.time, lasts)):
             line.set_line(words)
@@ -543,7 +544,7 @@ class FindingRow(StepRow):
     def __init__(self, finding: probe.Finding) -> None:
         super().__init__(_quoted(said(finding.assumption.sentence)), said(finding.observation))
         self.finding = finding
-        then = tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
+        then = worded("What happens then: {sentence}", sentence=_quoted(said(finding.assumption.otherwise)))
         is_broken = finding.outcome is probe.Outcome.NOT_HELD
         self.show_step(*finding_looks()[finding.outcome], then if is_broken else "")
 

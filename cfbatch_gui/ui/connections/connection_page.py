@@ -24,6 +24,7 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, boxed, column, scrolled
 from cfbatch_gui.words.connections import KINDS, Kind, kind_words
+from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
 
@@ -50,8 +51,7 @@ class ConnectionPage(QWidget):
         self._uses = QButtonGroup(self)
         self._uses.addButton(self.practice.choice)
         left, _, right, bottom = PAGE_MARGINS
-        self._column = column(self.practice, gap=MEDIUM, margins=(left, TINY, right, bottom))
-        self._column.addStretch(1)
+        self._column = column(self.practice, None, gap=MEDIUM, margins=(left, TINY, right, bottom))
         self.cloudflare = self._new_card(program.address_book.saved()[0])
         self.cards: list[SavedCard] = []  # but for the first account's
         tip = tr("An id, a token, a curl line, an export line or an address")
@@ -121,10 +121,8 @@ class ConnectionPage(QWidget):
         return card
 
     def _reveal(self, card: QWidget) -> None:
-        def scroll() -> None:
-            self._area.verticalScrollBar().setValue(card.mapTo(self._content, QPoint()).y() - SMALL)
-
-        QTimer.singleShot(0, card, scroll)
+        bar = self._area.verticalScrollBar()
+        QTimer.singleShot(0, card, lambda: bar.setValue(card.mapTo(self._content, QPoint()).y() - SMALL))
 
     # New connections and pasted text
 
@@ -195,7 +193,7 @@ class ConnectionPage(QWidget):
         if card is None:
             self.header.set_state(tr("New jobs use the practice service"), "flask-conical", "quiet")
         else:
-            name = tr("New jobs use {name}").format(name=title_words(self.program.address_book.title(used)))
+            name = worded("New jobs use {name}", name=title_words(self.program.address_book.title(used)))
             is_well = card.is_ready and not has_failed(card.results)
             self.header.set_state(name, *(("cloud", "accent") if is_well else ("triangle-alert", "attention")))
         self.state_shown.emit()
@@ -251,7 +249,7 @@ class ConnectionPage(QWidget):
                 "Jobs that are under way pause: what is at the service stays there, and can be collected only by adding"
                 " the job again with its request ID."
             )
-        title = tr("Remove “{name}”?").format(name=card.record.name)
+        title = worded("Remove “{name}”?", name=card.record.name)
         if await ask(self.window(), title, sentence, accept=tr("Remove"), danger=True):
             await self._removing(card, self.program.connections.remove(card.record.id))
 

@@ -28,6 +28,7 @@ from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows, ScoreCo
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.widgets import Card, Flow, Label, Sentence, boxed, column
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 from cfbatch_gui.words import figures, quality
 from cfbatch_gui.words.figures import score_text, worded
@@ -121,10 +122,10 @@ class ComparisonPage(ResultsPage[Compared]):
         self.queries.queries.picked.connect(self._query_picked)
         pages.setMinimumHeight(scaled(_LEAST_HEIGHT))
         choices = widgets.row(self.others, self.tops, WIDE)  # a margin would not be mirrored
-        tabs = widgets.row((self.tabs, 1), widgets.column(None, choices, None, widgets.line(), gap=0), gap=0)
-        above = widgets.column(self.partial_bar, margins=(WIDE, SMALL, WIDE, 0))
-        content = widgets.column(above, tabs, (pages, 1), gap=0)
-        self.lay_out(widgets.boxed(content), side=0, header=self.header)
+        tabs = widgets.row((self.tabs, 1), column(None, choices, None, widgets.line(), gap=0), gap=0)
+        above = column(self.partial_bar, margins=(WIDE, SMALL, WIDE, 0))
+        content = column(above, tabs, (pages, 1), gap=0)
+        self.lay_out(boxed(content), side=0, header=self.header)
 
     # Reading
 
@@ -255,7 +256,7 @@ class Switch(QWidget):
         self._on_picked, self.value = on_picked, ""
         self._names: Mapping[str, str] = {}
         self._buttons: dict[str, widgets.Button] = {}
-        self._flow = widgets.Flow(gap=0)
+        self._flow = Flow(gap=0)
         self.setLayout(self._flow)
 
     def offer(self, names: Mapping[str, str]) -> None:
@@ -291,10 +292,10 @@ class AnswerTab(QWidget):
     def __init__(self, page: ComparisonPage) -> None:
         super().__init__()
         self._page = page
-        self.headline, self.sentence = widgets.Label("", "part", wrap=True), widgets.Label("", wrap=True)
+        self.headline, self.sentence = Label("", "part", wrap=True), Label("", wrap=True)
         self.headline.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.found: Paired | None = None
-        self._more, self._known = widgets.Sentence("", "quiet"), widgets.Label("", "quiet", wrap=True)
+        self._more, self._known = Sentence("", "quiet"), Label("", "quiet", wrap=True)
         self._known.hide()
         self._how = widgets.LinkButton(
             tr("How is this known?"), on_click=lambda: self._known.setVisible(self._known.isHidden())
@@ -313,21 +314,21 @@ class AnswerTab(QWidget):
         self.rows: Rows[QueryChange] = Rows(())
         self._content = widgets.MaybeEmpty("list-ordered", self._laid_out())
         self._content.empty.pressed.connect(page.ask_to_judge)
-        self.setLayout(widgets.column(self._content, gap=0))
+        self.setLayout(column(self._content, gap=0))
 
     def _laid_out(self) -> QWidget:
-        more = widgets.boxed(widgets.Flow(self._more, self._how, gap=TINY))
-        first = widgets.boxed(widgets.Flow(self.headline, self.measures, gap=TINY))
-        answer = widgets.Card(first, self.sentence, more, self._known, gap=TINY, margins=_CARD)
-        self._chart_title = widgets.Sentence("", "strong")
-        band = widgets.Sentence(tr("the band is where the mean may lie"), "small")
-        title = widgets.boxed(widgets.Flow(self._chart_title, None, band))
-        self._better, self._worse = widgets.Label("", "accent"), widgets.Label("", "attention")
-        below = widgets.boxed(widgets.row(self._better, None, self._worse))
+        more = boxed(Flow(self._more, self._how, gap=TINY))
+        first = boxed(Flow(self.headline, self.measures, gap=TINY))
+        answer = Card(first, self.sentence, more, self._known, gap=TINY, margins=_CARD)
+        self._chart_title = Sentence("", "strong")
+        band = Sentence(tr("the band is where the mean may lie"), "small")
+        title = boxed(Flow(self._chart_title, None, band))
+        self._better, self._worse = Label("", "accent"), Label("", "attention")
+        below = boxed(widgets.row(self._better, None, self._worse))
         below.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # as the chart, which is not mirrored
-        self._chart_card = widgets.Card(title, self.chart, below, gap=TINY, margins=_CARD)
-        above = widgets.column(self.warning, answer, self._chart_card, gap=MEDIUM, margins=_PAGE)
-        return widgets.boxed(widgets.column(above, (self.table, 1), gap=0))
+        self._chart_card = Card(title, self.chart, below, gap=TINY, margins=_CARD)
+        above = column(self.warning, answer, self._chart_card, gap=MEDIUM, margins=_PAGE)
+        return boxed(column(above, (self.table, 1), gap=0))
 
     def show_compared(self, compared: Compared) -> None:
         if (evaluation := compared.evaluation) is None:
@@ -429,8 +430,8 @@ class ScoresTab(QWidget):
         self._about = widgets.IconLine("", wrap=True)
         self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._about.setMinimumWidth(scaled(_LEAST_ABOUT))
-        head = widgets.boxed(widgets.Flow(self._about, self.pictures, gap=LARGE))
-        self.setLayout(widgets.column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
+        head = boxed(Flow(self._about, self.pictures, gap=LARGE))
+        self.setLayout(column(head, (self.chart, 1), gap=MEDIUM, margins=_PAGE))
 
     def show_scores(self, compared: Compared, other: int) -> None:
         comparison = compared.comparison
@@ -472,13 +473,13 @@ class MeasuresTab(QWidget):
         self.jobs = widgets.LabelGrid("strong", stretches=(0, 1, 0, 0, 0, 2), gap=WIDE - 4, elided=1, wrapped=5)
         self.grid = widgets.LabelGrid("strong", "quiet", stretches=(0, 1), gap=WIDE - 4, wrapped=1)
         self.remarks = widgets.IconLine("", "info", "body", wrap=True)
-        jobs, measures = (widgets.Label(words, "part") for words in (tr("What is compared"), tr("How well each ranks")))
+        jobs, measures = (Label(words, "part") for words in (tr("What is compared"), tr("How well each ranks")))
         cards = (
-            widgets.Card(jobs, self.jobs, gap=MEDIUM, margins=_CARD),
-            widgets.Card(measures, self.grid, self.remarks, gap=MEDIUM, margins=_CARD),
+            Card(jobs, self.jobs, gap=MEDIUM, margins=_CARD),
+            Card(measures, self.grid, self.remarks, gap=MEDIUM, margins=_CARD),
         )
-        content = widgets.boxed(widgets.column(*cards, None, gap=MEDIUM, margins=_PAGE))
-        self.setLayout(widgets.column(widgets.scrolled(content)))
+        content = boxed(column(*cards, None, gap=MEDIUM, margins=_PAGE))
+        self.setLayout(column(widgets.scrolled(content)))
 
     def show_measures(self, compared: Compared) -> None:
         self.jobs.show_lines(quality.job_rows(compared.comparison), quality.job_titles(), right=(3, 4))
@@ -502,11 +503,11 @@ class QueriesTab(QWidget):
             on_opened=lambda _: self.panel.unfold(),
         )
         self.texts_model: Rows[TextMove] = Rows(())
-        right = widgets.column(self.texts, widgets.column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
+        right = column(self.texts, column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)), gap=0)
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
-        parts, sizes = (self.queries, widgets.boxed(right)), (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
-        self.setLayout(widgets.column(widgets.split(*parts, name="comparison/queries", sizes=sizes, stretched=1)))
+        parts, sizes = (self.queries, boxed(right)), (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
+        self.setLayout(column(widgets.split(*parts, name="comparison/queries", sizes=sizes, stretched=1)))
 
     def show_moves(self, compared: Compared, other: int) -> None:
         self._queries, self._other = compared.comparison.queries, other
@@ -595,7 +596,7 @@ class ChooseJobsDialog(dialogs.Dialog):
         )
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_possible())
-        self._about = widgets.Label(tr("Looking for jobs over the same texts…"), "quiet", wrap=True)
+        self._about = Label(tr("Looking for jobs over the same texts…"), "quiet", wrap=True)
         title = worded("Compare “{name}” with", name=figures.one_line(base.name, 60))
         self.lay_out(title, self._about, self.find_field, self.table, buttons=[self.compare_button])
         self._show_possible()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -148,6 +148,7 @@ class ProblemRows:
     kind: str
     rows: tuple[StoredProblem, ...]
     columns: tuple[str, ...]
+    files: str = "12"  # what they are called
 
     @property
     def has_raw(self) -> bool:
@@ -160,8 +161,12 @@ def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> Prob
         found = tuple(too_long_texts(folder, metadata, limit=MOST_ROWS))
     else:
         found = problems(folder, kind=kind, limit=MOST_ROWS)
-    file = 2 if found and all(problem.file == 2 for problem in found) else 1
-    return ProblemRows(kind, found, problem_columns(folder, file=file))
+    is_lists = folder.fact("layout") == Layout.LISTS
+    files = {problem.file for problem in found}
+    if is_lists and len(files) > 1:  # whose columns differ
+        found = tuple(replace(each, cells=(" · ".join(filter(None, each.cells)),)) for each in found)
+        return ProblemRows(kind, found, (tr("In the file"),), "AB")
+    return ProblemRows(kind, found, problem_columns(folder, file=2 if files == {2} else 1), "AB" if is_lists else "12")
 
 
 class ProblemsView(widgets.Card):
@@ -219,7 +224,7 @@ def _columns(found: ProblemRows) -> list[Column[StoredProblem]]:
         return lambda each: each.cells[index] if index < len(each.cells) else ""
 
     reason = texts(tr("Why"), lambda each: said(each.reason), 12 if found.has_raw else 54)
-    file: Problems = Column(tr("File"), lambda each: each.file, align="right", width=56)
+    file: Problems = Column(tr("File"), lambda each: found.files[each.file - 1], align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
         Column(tr("Row"), lambda each: each.row, show=number, align="right", width=64),
@@ -360,9 +365,8 @@ class CheckSection(widgets.SectionCard):
         self.actions_row.addWidget(self.facts)
         self.actions_row.addWidget(self.options_button)
         self.options = OptionsPanel(drafts)
-        self.headline = widgets.Sentence("", "part")
-        self.priced = widgets.Phrase()  # the headline of lists
-        self.priced.setProperty("kind", "large")
+        self.headline = widgets.Phrase()
+        self.headline.setProperty("kind", "large")
         self.notes = widgets.Saying("info")
         self.instead = widgets.NoticeBar()
         match = partial(drafts.choose_purpose, Purpose.MATCH)
@@ -389,7 +393,7 @@ class CheckSection(widgets.SectionCard):
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         foot = widgets.Flow(self.line, self.cure, self.try_button, self.send_button)
         self.foot = widgets.boxed(widgets.column(widgets.boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        line = widgets.boxed(widgets.Flow(self.headline, self.priced, self.facts_link, gap=MEDIUM))
+        line = widgets.boxed(widgets.Flow(self.headline, self.facts_link, gap=MEDIUM))
         priced = widgets.boxed(widgets.column(line, self.notes, gap=6))
         for part in (self.options, priced, self.figures, self.instead, self.problem_bars, self.problems):
             self.content.addWidget(part)
@@ -412,20 +416,14 @@ class CheckSection(widgets.SectionCard):
         self._show_foot(state, job, connection)
 
     def _show_price(self, found: Plan | None, job: Job, state: DraftState) -> None:
-        lists = state.counted(job)
-        self.headline.setVisible(lists is None)
-        self.priced.setVisible(lists is not None)
+        lists = state.counted(job) if found is not None else None
         if found is None:
-            self.headline.setText("")
-            self.priced.set_runs(())
-            self.notes.set_line("")
+            self.headline.set_runs(())
         elif lists is None:
-            self.headline.setText(plans.headline(found, job, self._past(found, job)))
-            self.notes.set_line("")
+            self.headline.set_runs(((plans.headline(found, job, self._past(found, job)), True),))
         else:
-            self.priced.set_runs(plans.lists_words(lists, found, job))
-            self.notes.set_line(plans.lists_notes(lists, found, job))
-        self.headline.updateGeometry()
+            self.headline.set_runs(plans.lists_words(lists, found, job))
+        self.notes.set_line(plans.lists_notes(lists, found, job) if lists and found else "")
         is_shared = state.mapping is not None and state.mapping.layout is Layout.SHARED
         pairs = (found.queries, found.texts // found.queries) if found and found.queries and is_shared else (0, 0)
         self.instead.say(plans.match_instead_words(*pairs, found), "info")

@@ -95,7 +95,7 @@ class DraftPage(DropTarget):
         has_lists = purpose is not None and purpose.takes_lists and not state.missing
         self.data.setVisible(not has_lists)
         self.lists.setVisible(has_lists)
-        self.matching.setVisible(has_lists)
+        self.matching.setVisible(has_lists and state.file is not None)
         if has_lists:
             self.lists.show_state(state, job)
             self.matching.show_state(state, job)

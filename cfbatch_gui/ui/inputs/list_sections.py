@@ -42,6 +42,7 @@ from cfbatch_gui.words.figures import number, one_line
 from cfbatch_gui.words.languages import said
 
 _BADGE = 24  # pixels
+_HEAD_HEIGHT = 30
 _ROW_HEIGHT, _LEAST_COLUMN = 30, 86
 _LEAST_PART = 400  # pixels of a list; in a narrower page B stands below A
 _MOST_ROWS, _FEWEST_ROWS = 8, 2
@@ -74,6 +75,7 @@ class ListPart(FilePart):
         links = boxed(Flow(self.part, *(self._links[link] for link in order), self.more))
         below = boxed(row(_BADGE + SMALL, links, gap=0))
         self._head = boxed(row(badge, self.name, (self.facts, 1), self.open_button, self.paste_button))
+        self._head.setMinimumHeight(scaled(_HEAD_HEIGHT))
         self._read = boxed(column(below, self.notice, self.below, self.table, None, gap=6))
         self.frame = Card(
             self._head, self._read, self._place(), None, inset=True, gap=4, margins=(14, SMALL, 14, SMALL)
@@ -88,14 +90,16 @@ class ListPart(FilePart):
         self.paste_first = Button(self.tr("Paste"), "clipboard-paste", partial(drafts.paste, at))
         self.sheets = MenuButton("", "table")
         self.same = LinkButton(self.tr("Take the same list"), on_click=drafts.relate)
-        ways = Flow(self.open_first, self.paste_first, self.sheets, self.same)
+        self.example = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
+        self.example.setVisible(at == 0)
+        ways = Flow(self.open_first, self.paste_first, self.sheets, self.same, self.example)
         self._empty = boxed(column(self.missing, boxed(ways), gap=MEDIUM, margins=(_BADGE + SMALL, 0, 0, SMALL)))
         return self._empty
 
     def show_state(self, state: DraftState, job: Job) -> None:
         file = state.files[self._at] if self._at < len(state.files) else None
         mapping, is_categories = state.mapping, job.options.purpose is Purpose.CATEGORIES
-        for part in (self._read, self.open_button, self.paste_button, self.facts):
+        for part in (self._read, self.open_button, self.paste_button):
             part.setVisible(file is not None)
         self._empty.setVisible(file is None)
         if file is not None and mapping is not None:
@@ -105,17 +109,13 @@ class ListPart(FilePart):
             gives = self.tr("gives the categories") if is_categories else self.tr("gives the matches")
             self.part.setText(gives if self._at else self.tr("comes back with new columns"))
             return
-        if is_categories and self._at:
-            self.name.setText(self.tr("The categories"))
-        else:
-            self.name.setText(self.tr("List {list}").format(list=self._list))
+        self.facts.setText("")
+        self.name.setText(self.tr("List {list}").format(list=self._list))
         self._show_ways(state, is_categories=is_categories)
 
     def _show_ways(self, state: DraftState, *, is_categories: bool) -> None:
         """What is missing, and the ways to bring it."""
-        if state.opening:
-            words = self.tr("Opening {name}…").format(name=state.opening)
-        elif self._at == 0:
+        if self._at == 0:
             words = self.tr("Your list, which comes back with new columns. Drop both lists here together, or one each.")
         elif is_categories:
             words = self.tr("A file with one category a row. Drop it here.")
@@ -155,8 +155,8 @@ class ListsSection(FilesSection):
             part.below.addWidget(template)
             template.hide()
         words = boxed(row(self.sentence_icon, self.sentence))
-        sentence, parts = boxed(Flow(words, self.change, gap=MEDIUM)), boxed(Flow(*self.parts, gap=MEDIUM))
-        self.content.addWidget(boxed(column(sentence, self.progress, parts, gap=2)))
+        self._line, parts = boxed(Flow(words, self.change, gap=MEDIUM)), boxed(Flow(*self.parts, gap=MEDIUM))
+        self.content.addWidget(boxed(column(self._line, self.progress, parts, gap=2)))
         self.content.setContentsMargins(0, 0, 0, 0)
 
     def show_state(self, state: DraftState, job: Job) -> None:
@@ -199,10 +199,9 @@ class ListsSection(FilesSection):
         runs = inputs.lists_words(mapping, *columns) if mapping is not None and columns else ()
         wrong = said(state.incomplete)
         self.sentence.set_runs(((wrong, False),) if wrong else runs)
-        self.sentence.set_role("attention" if wrong else "body")
+        self.sentence.set_role("attention" if wrong else "strong")
         self.sentence_icon.set_icon(*(("circle-dot", "attention") if wrong else ("sparkles", "accent")))
-        self.sentence_icon.setVisible(bool(self.sentence.text()))
-        self.change.setVisible(mapping is not None and bool(columns))
+        self._line.setVisible(bool(columns))
 
     def open_menu(self) -> QMenu:
         menu, drafts = QMenu(self), self._drafts
@@ -267,7 +266,7 @@ class MatchSection(Card):
 
     def __init__(self, drafts: DraftActions) -> None:
         super().__init__(margins=(20, MEDIUM, 20, MEDIUM))
-        title = boxed(row(IconLabel("circle-check", "done", 18), Label(self.tr("How to match"), "part")))
+        title = boxed(row(IconLabel("circle-check", "done", 18), Label(self.tr("How to match"), "part"), None))
         self.each_once = CheckBox(self.tr("Each row of B only once"))
         self.each_once.clicked.connect(lambda on: drafts.choose_matching(each_once=on))
         self.not_within = LimitChoice(drafts, "not_within", self.tr("Not with the same value in"))
@@ -275,8 +274,8 @@ class MatchSection(Card):
         counts = [(number(count), count) for count in range(1, _MOST_KEPT + 1)]
         self.best = Choice(self.tr("Keep the best"), counts, lambda best: drafts.choose_matching(best=best))
         self.best.setFixedWidth(scaled(_CHOICE))
-        kept = boxed(row(Label(self.tr("Keep the best"), "quiet"), self.best))
-        line = Flow(title, None, self.each_once, self.not_within, self.within, kept, gap=LARGE)
+        kept = boxed(row(None, Label(self.tr("Keep the best"), "quiet"), self.best))  # at the right, on any line
+        line = Flow(title, self.each_once, self.not_within, self.within, kept, gap=LARGE)
         self.body.addWidget(boxed(line))
 
     def show_state(self, state: DraftState, job: Job) -> None:

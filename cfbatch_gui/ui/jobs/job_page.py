@@ -155,7 +155,7 @@ class JobPage(QWidget):
         )
         for button in buttons:
             self.header.add_button(button)
-        self.header.in_more = (self.compare_button,)
+        self.header.in_more = (self.compare_button, self.review_button)
         self.header.more.menu().aboutToShow.connect(self._fill_more)
         self.header.more.show()
 

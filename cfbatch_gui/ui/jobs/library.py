@@ -426,10 +426,8 @@ class Library(QFrame):
         self.list.menu_wanted.connect(self._menu)
         self.list.delete_wanted.connect(lambda: self.job_actions.delete(*(job.id for job in self.list.selected_jobs())))
         self.find_field.searched.connect(self._find)
-        self._nothing = Label(self.tr("No job has such a name or tag."), "small", wrap=True)
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self._nothing.setContentsMargins(MEDIUM, SMALL, MEDIUM, 0)
-        self._nothing.hide()
+        self._nothing = Label("", "small", wrap=True)
+        self._nothing.setContentsMargins(MEDIUM + 10, SMALL, MEDIUM, 0)
         self.foot = ConnectionFoot()
         above = column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4))
         self.setLayout(column(above, self._nothing, self.list, self.foot, gap=0))
@@ -444,6 +442,7 @@ class Library(QFrame):
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         self.rows.show_jobs(jobs)
         self._mark()
+        self._say_nothing()
 
     def open_job(self, job_id: str) -> None:
         self._opened_id = job_id
@@ -476,7 +475,14 @@ class Library(QFrame):
         self.rows.find(text)
         self.list.scrollToTop()
         self.open_job(self._opened_id)
-        self._nothing.setVisible(bool(text.strip()) and not self.rows.entries())
+        self._say_nothing()
+
+    def _say_nothing(self) -> None:
+        """Instead of the list while it is empty."""
+        found_none = self.tr("No job has such a name or tag.")
+        none_yet = self.tr("Your jobs will stand here: what is prepared, what is running, what is finished.")
+        self._nothing.setText(found_none if self.find_field.text().strip() else none_yet)
+        self._nothing.setVisible(not self.rows.entries())
 
     def _menu(self, clicked: Job, position: QPoint) -> None:
         menu = QMenu(self)

@@ -180,8 +180,8 @@ class MatchPanel(QWidget):
         self.all_link = LinkButton(on_click=self._show_all)
         head = row(self._badges[0], self._row, None, self.state)
         about = column(head, self._text, self._cells, self._error, gap=6)
-        best = row(self._badges[1], self._best, (self._why, 1))
-        buttons = widgets.Flow(self.accept_button, self.none_button, self.back_link, None, self.all_link)
+        best = row(self._badges[1], self._best, (self._why, 1), self.back_link)
+        buttons = widgets.Flow(self.accept_button, self.none_button, None, self.all_link)
         self._buttons = column(boxed(buttons))
         self._parts = boxed(about), boxed(column(best, self._cards, gap=SMALL)), boxed(self._buttons)
         self._grid = QGridLayout()
@@ -211,7 +211,7 @@ class MatchPanel(QWidget):
             self.decided.emit(self.candidates[at][0])
 
     def show_row(self, read: Matches, match: MatchRow, best: int) -> None:
-        index, is_decided = match.at, match.at in read.decided
+        index = match.at
         self._show_again = partial(self.show_row, read, match, best)
         look = match_look(MatchState(read.states[index]))
         self._row.setText(worded("Row {n}", n=match.a.row))
@@ -222,12 +222,12 @@ class MatchPanel(QWidget):
         for label, words in ((self._cells, cells), (self._error, match.a.error)):
             label.setText(words)
             label.setVisible(bool(words))
-        doubts = () if is_decided or read.is_related else read.doubts(index)
+        doubts = read.doubts(index) if read.states[index] == MatchState.CHECK else ()
         self._why.setText(" · ".join(map(doubt_words, doubts)))
         self._show_candidates(read, match, best)
         for part in (self.accept_button, self.none_button):
             part.setVisible(read.can_be_decided and bool(self.candidates))
-        self.back_link.setVisible(is_decided)
+        self.back_link.setVisible(index in read.decided)
         for badge in self._badges:
             badge.setVisible(not read.is_related)
 

@@ -30,7 +30,7 @@ from cfbatch_gui.ui.widgets import Card, CheckBox, Choice, Flow, Label, Saying, 
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.indexes import dimension_words
-from cfbatch_gui.words.languages import said
+from cfbatch_gui.words.languages import said, tr
 from cfbatch_gui.words.states import title_words
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def connection_to_index(program: Program, job: Job) -> Connection:
 class JobVectors:
     """What is known of a job; its `pushes` are those into the account of the connection, the newest first.
 
-    `before` is the last push of the version before it there, `before_name` the name of that job.
+    `before` is the name of the version before it, and the last push of that there.
     """
 
     job: Job
@@ -83,8 +83,7 @@ class JobVectors:
     columns: tuple[str, ...]
     has_ids: bool
     pushes: tuple[Push, ...]
-    before: Push | None
-    before_name: str
+    before: tuple[str, Push | None]
 
 
 def read_job(program: Program, job: Job) -> JobVectors:
@@ -103,8 +102,7 @@ def read_job(program: Program, job: Job) -> JobVectors:
         vectorize.columns(job.id) if texts_forgotten(folder) is None else (),
         Embeddings(folder).has_ids,
         pushes_of(job.id),
-        next(iter(pushes_of(earlier.id)), None) if earlier is not None else None,
-        earlier.name if earlier is not None else "",
+        (earlier.name, next(iter(pushes_of(earlier.id)), None)) if earlier is not None else ("", None),
     )
 
 
@@ -116,12 +114,17 @@ _RESTING = 0.35  # seconds after the last change, before the vectors are looked 
 
 
 class PushForm(QWidget):
-    """Looks for the account's indexes, and at what a job would send there; its page says in the foot what is known."""
+    """Looks for the account's indexes, and at what a job would send there; its page says in the foot what is known.
+
+    `job_id` is "" before it begins and once it is left.
+    """
+
+    _known: JobVectors
 
     def __init__(self, page: "VectorizePage") -> None:
         super().__init__()
         self._page, self._program, self._tasks = page, page.program, page.tasks
-        self._known: JobVectors | None = None
+        self.job_id = ""
         self._indexes: tuple[VectorizeIndex, ...] = ()
         self._check: PushCheck | None = None
         self.has_failed = False  # the last question for the account's indexes
@@ -130,10 +133,11 @@ class PushForm(QWidget):
 
     def begin(self, known: JobVectors, push: Push | None) -> None:
         """For a job, as `push` was sent, or else as the version before the job was."""
-        self._known, self._indexes = known, ()
-        like = push or known.before
+        self.job_id, self._known, self._indexes = known.job.id, known, ()
+        name_before, before = known.before
+        like = push or before
         options = within(like.options, known.columns) if like is not None else PushOptions()
-        as_before = self.tr("As “{job}” was sent.").format(job=short_name(known.before_name))
+        as_before = figures.worded("As “{job}” was sent.", job=short_name(name_before))
         self._proposed.set_line(as_before if push is None and like is not None else "")
         self._fill_indexes(_NEW)
         self.name.setText(self._proposed_name())
@@ -144,11 +148,8 @@ class PushForm(QWidget):
         self._look_again(0.0)
         self.list_indexes(like.index if like is not None else "")
 
-    def is_of(self, job: Job) -> bool:
-        return self._known is not None and self._known.job.id == job.id
-
     def stop(self) -> None:
-        self._known = None
+        self.job_id, self.has_failed = "", False
         self._tasks.cancel(CHECK)
         self._tasks.cancel(_LIST)
 
@@ -158,29 +159,29 @@ class PushForm(QWidget):
     # Making
 
     def _index_card(self) -> Card:
-        self.index = _choice(self.tr("Index"), _FEWEST_LETTERS_OF_INDEX, lambda _: self._look_again())
+        self.index = _choice(tr("Index"), _FEWEST_LETTERS_OF_INDEX, lambda _: self._look_again())
         self.name = QLineEdit()
-        self.name.setAccessibleName(self.tr("Name of the new index"))
+        self.name.setAccessibleName(tr("Name of the new index"))
         self.name.setMinimumHeight(scaled(30))
         self.name.textEdited.connect(lambda _: self._show_index())
         self._new = _field(self.name)
         self.index_line = widgets.IconLine("", "info")
-        return Card(Label(self.tr("Into which index"), "strong"), self.index, self._new, self.index_line)
+        return Card(Label(tr("Into which index"), "strong"), self.index, self._new, self.index_line)
 
     def _columns_card(self) -> Card:
         self._proposed = Saying("info")
-        self.ids = _choice(self.tr("ID of each vector"), _FEWEST_LETTERS, self._columns_changed)
-        self.namespace = _choice(self.tr("Namespace"), _FEWEST_LETTERS, self._columns_changed)
+        self.ids = _choice(tr("ID of each vector"), _FEWEST_LETTERS, self._columns_changed)
+        self.namespace = _choice(tr("Namespace"), _FEWEST_LETTERS, self._columns_changed)
         self.metadata: tuple[CheckBox, ...] = ()
         self._boxes = Flow(gap=LARGE)
         self._limit = Label("", "small", wrap=True)
         self.as_text = CheckBox("")
         self.as_text.clicked.connect(self._columns_changed)
         return Card(
-            Label(self.tr("What is sent"), "strong"),
+            Label(tr("What is sent"), "strong"),
             self._proposed,
             boxed(Flow(_field(self.ids), _field(self.namespace), gap=LARGE)),
-            Label(self.tr("Beside each vector"), "quiet"),
+            Label(tr("Beside each vector"), "quiet"),
             boxed(self._boxes),
             self._limit,
             self.as_text,
@@ -197,7 +198,7 @@ class PushForm(QWidget):
         for box in (self.gone, self.everything):
             box.clicked.connect(lambda _: self._page.show_foot())
         found = (self._notes, self.problems, self.gone, self._gone_by, self.everything)
-        title = Label(self.tr("Before anything is sent"), "strong")
+        title = Label(tr("Before anything is sent"), "strong")
         return Card(title, self.check_line, self.progress, *found)
 
     # What is chosen
@@ -213,7 +214,7 @@ class PushForm(QWidget):
         ids, is_there = str(self.ids.value()), self.chosen_index() is not None
         is_column = ids.startswith(_COLUMN)
         chosen: list[MetadataColumn] = []
-        for name, box in zip(self._known.columns if self._known else (), self.metadata, strict=True):
+        for name, box in zip(self._known.columns, self.metadata, strict=True):
             if box.isChecked():
                 chosen.append(MetadataColumn(name, usual_key(name, [each.key for each in chosen])))
         return PushOptions(
@@ -230,19 +231,19 @@ class PushForm(QWidget):
         if problem := self._index_problem():
             return problem
         if self._check is None:
-            return self.tr("The vectors are still being looked at.")
+            return tr("The vectors are still being looked at.")
         if self._check.problems:
-            return self.tr("What Vectorize would refuse has to be changed first.")
-        return "" if any(self._amounts()) else self.tr("Everything is in the index as it is.")
+            return tr("What Vectorize would refuse has to be changed first.")
+        return "" if any(self._amounts()) else tr("Everything is in the index as it is.")
 
     def send_words(self) -> str:
         send, delete = self._amounts()
         if delete and not send:
             return figures.plural(delete, "Take out {n} vector", "Take out {n} vectors")
-        return figures.plural(send, "Send {n} vector", "Send {n} vectors") if send else self.tr("Send vectors")
+        return figures.plural(send, "Send {n} vector", "Send {n} vectors") if send else tr("Send vectors")
 
     def size_words(self) -> str:
-        return self.tr("What is accepted stays in the index, whatever comes after it.") if self._amounts()[0] else ""
+        return tr("What is accepted stays in the index, whatever comes after it.") if self._amounts()[0] else ""
 
     def _amounts(self) -> tuple[int, int]:
         """How many vectors would be sent, and how many taken out."""
@@ -258,12 +259,12 @@ class PushForm(QWidget):
 
     def _proposed_name(self) -> str:
         """A name that no index has yet."""
-        return proposed_name(self._known.job.name if self._known else "", [each.name for each in self._indexes])
+        return proposed_name(self._known.job.name, [each.name for each in self._indexes])
 
     def _fill_indexes(self, chosen: str) -> None:
-        forms = (dimension_words(each.dimensions, each.metric) for each in self._indexes)
+        forms = (dimension_words(each.config.dimensions, each.config.metric) for each in self._indexes)
         there = ((f"{each.name} · {form}", each.name) for each, form in zip(self._indexes, forms, strict=True))
-        self.index.refill([(self.tr("A new index"), _NEW), *there])
+        self.index.refill([(tr("A new index"), _NEW), *there])
         self.index.set_value(chosen)
 
     def _index_problem(self) -> str:
@@ -271,7 +272,7 @@ class PushForm(QWidget):
             return ""
         name = self.name.text().strip()
         if name in {each.name for each in self._indexes}:
-            return self.tr("There is an index of this name already. Choose it above, or type another name.")
+            return tr("There is an index of this name already. Choose it above, or type another name.")
         try:
             check_index_name(name)
         except UsageError as error:
@@ -282,9 +283,7 @@ class PushForm(QWidget):
         known, is_new = self._known, self.chosen_index() is None
         self._new.setVisible(is_new)
         self.index_line.setVisible(is_new)
-        if known is None:
-            return
-        there = self.tr(
+        there = tr(
             "It will be created in your account, through “{account}”: {form}. It stays there until you delete it."
         )
         form, account = dimension_words(known.dimension, Metric.COSINE), title_words(known.connection.title)
@@ -295,8 +294,6 @@ class PushForm(QWidget):
         self._page.show_foot()
 
     async def _list(self, wanted: str) -> None:
-        if self._known is None:
-            return
         self.has_failed = True
         found = await self._program.vectorize.calls(self._known.connection.id).list_indexes()
         self.has_failed = False
@@ -313,12 +310,12 @@ class PushForm(QWidget):
     # The columns
 
     def _fill_columns(self, known: JobVectors, options: PushOptions) -> None:
-        own = [(self.tr("The IDs of the job"), IdSource.OWN.value)] if known.has_ids else []
+        own = [(tr("The IDs of the job"), IdSource.OWN.value)] if known.has_ids else []
         by_column = [(short_name(each), _COLUMN + each) for each in known.columns]
-        self.ids.refill([*own, (self.tr("Row numbers"), IdSource.ROWS.value), *by_column])
+        self.ids.refill([*own, (tr("Row numbers"), IdSource.ROWS.value), *by_column])
         self.ids.setCurrentIndex(0)
         self.ids.set_value(_COLUMN + options.id_column if options.ids is IdSource.COLUMN else options.ids.value)
-        self.namespace.refill([(self.tr("None"), ""), *((short_name(each), each) for each in known.columns)])
+        self.namespace.refill([(tr("None"), ""), *((short_name(each), each) for each in known.columns)])
         self.namespace.set_value(options.namespace)
         for box in self.metadata:
             self._boxes.removeWidget(box)
@@ -333,12 +330,11 @@ class PushForm(QWidget):
             self._boxes.addWidget(box)
             box.setVisible(True)
         follow_in_tab_order(self.namespace, *self.metadata)
-        some = self.tr(
+        limit = tr(
             "Vectorize keeps up to {n} bytes beside each vector. A search brings them back, and they stay in your "
             "account."
         ).format(n=figures.number(MAX_METADATA_BYTES))
-        none = self.tr("The file has no other columns that could be sent.")
-        self._limit.setText(some if known.columns else none)
+        self._limit.setText(limit if known.columns else tr("The file has no other columns that could be sent."))
         self.as_text.setChecked(options.numbers_as_text)
 
     def _columns_changed(self, _: object) -> None:
@@ -357,8 +353,6 @@ class PushForm(QWidget):
         """Look at what would be sent, after some seconds of rest."""
         await asyncio.sleep(resting)
         known, index = self._known, self.chosen_index()
-        if known is None:
-            return
         # The name of a new index may be half typed, and what it is called changes nothing about the vectors.
         name = index.name if index is not None else self._proposed_name()
 
@@ -378,12 +372,12 @@ class PushForm(QWidget):
         self._page.show_foot()
 
     def _show_reading(self, done: int, total: int) -> None:
-        self.check_line.setText(self.tr("Looking at the vectors, before anything is sent…"))
+        self.check_line.setText(tr("Looking at the vectors, before anything is sent…"))
         self.progress.set_parts(done, total)
         self.progress.show()
 
     def _show_check(self, check: PushCheck) -> None:
-        refused = self.tr("Vectorize would refuse this as it is. Nothing was sent.")
+        refused = tr("Vectorize would refuse this as it is. Nothing was sent.")
         self.check_line.setText(refused if check.problems else " ".join(map(said, check.sentences())))
         self._notes.set_line("\n".join(map(said, check.notes)))
         self.problems.clear_links()
@@ -402,7 +396,7 @@ class PushForm(QWidget):
             )
         )
         jobs = [f"{short_name(name)}: {figures.number(count)}" for name, count in check.gone_by_job]
-        by_jobs = self.tr("They were sent with {jobs}.").format(jobs=figures.listed(jobs))
+        by_jobs = figures.worded("They were sent with {jobs}.", jobs=figures.listed(jobs))
         self._gone_by.set_line(by_jobs if gone and jobs else "")
         self.everything.setVisible(held > 0)
         self.everything.setText(
@@ -414,7 +408,7 @@ class PushForm(QWidget):
         )
         if check.numbers:
             names = figures.listed([short_name(each) for each in check.numbers])
-            words = self.tr("Send the numbers of {columns} as texts").format(columns=names)
+            words = figures.worded("Send the numbers of {columns} as texts", columns=names)
             self.as_text.setText(words.replace("&", "&&"))
         self.as_text.setVisible(bool(check.numbers) or self.as_text.isChecked())
 

@@ -79,7 +79,7 @@ class PushView(QWidget):
         self._show_parts(progress.total if is_sent else progress.done, progress.total)
         if progress.waiting:
             again, reason = figures.duration(progress.waiting_seconds), said(progress.waiting)
-            words = tr("{reason} The next try is in {seconds}.").format(reason=reason, seconds=again)
+            words = figures.worded("{reason} The next try is in {seconds}.", reason=reason, seconds=again)
             self.waiting.set_line(words, "clock", "attention")
         self.pause_button.setText(tr("Stop waiting") if is_sent else tr("Pause"))
         stopping = tr("It stops as soon as the call is over that is being made.") if running.is_stopping else ""
@@ -169,7 +169,7 @@ class SearchPanel(Card):
         self.sentence.clear()
         self.found.set_rows(())
         self.show_sentence(
-            tr("What the index finds will stand here: up to {n} texts with their scores.").format(n=TOP_K)
+            figures.worded("What the index finds will stand here: up to {n} texts with their scores.", n=TOP_K)
         )
         self.show_possible()
 
@@ -194,10 +194,7 @@ def _hit_columns() -> tuple[Column[Hit], ...]:
     other = tr("not of this job")
     return (
         ScoreColumn(
-            tr("Score"),
-            lambda hit: hit.score,
-            width=90,
-            tip=tr("As the index computes it, by its own metric."),
+            tr("Score"), lambda hit: hit.score, width=90, tip=tr("As the index computes it, by its own metric.")
         ),
         Column(tr("ID"), lambda hit: hit.id, width=110, least=60),
         Column(
@@ -284,7 +281,7 @@ class VectorizePage(ResultsPage[JobVectors]):
         running = self._running.get(known.job.id)
         is_sending = running is not None and not running.is_check
         is_form = not is_sending and (push is None or self._chooses)
-        if is_form and not self.form.is_of(known.job):
+        if is_form and self.form.job_id != known.job.id:
             self.form.begin(known, push)
         elif running is not None and is_sending:
             self.state.show_running(running)
@@ -313,7 +310,6 @@ class VectorizePage(ResultsPage[JobVectors]):
             words.append(tr("Vectorize finds neighbours approximately."))
             words.append(self._found)
         self.foot.set_line(" ".join(filter(None, words)))
-        self.foot.setVisible(bool(self.foot.text()))
 
     def show_error(self, error: UserError) -> None:
         if self._known is None:

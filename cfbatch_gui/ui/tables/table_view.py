@@ -353,7 +353,7 @@ class TableView(QTableView):
                     self.setColumnHidden(section, not shown)
                 if width and not self.columns()[section].stretch:
                     header.resizeSection(section, scaled(int(width)))
-            if (by := kept.get("sort")) in names:
+            if (by := kept.get("sort")) and by in names:
                 order = Qt.SortOrder.DescendingOrder if kept["descending"] else Qt.SortOrder.AscendingOrder
                 header.setSortIndicator(names.index(by), order)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError):

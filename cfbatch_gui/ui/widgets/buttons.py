@@ -113,7 +113,7 @@ class KeyedButton(Button):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._key = Label(key, "small")
         self._key.setProperty("kind", "key")
-        self.setLayout(row(None, column(None, self._key, None), gap=0, margins=(0, 0, SMALL, 0)))
+        self.setLayout(row(None, column(None, self._key, None), gap=0, margins=(SMALL, 0, SMALL, 0)))
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()

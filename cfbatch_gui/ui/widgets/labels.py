@@ -1,10 +1,18 @@
 """Labels in the roles of the visual system: plain text, elided text, icons, states and figures with captions."""
 
-import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextLine, QTextOption
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFont,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import display, icons
@@ -66,10 +74,10 @@ class Sentence(Label):
 
 
 class Phrase(Sentence):
-    """A sentence of which some words stand out in bold."""
+    """A sentence of which some words stand out in bold; it has the room that all of it would take so."""
 
-    def __init__(self, role: Role = "body") -> None:
-        super().__init__("", role)
+    def __init__(self) -> None:
+        super().__init__("", "strong")
         self._runs: figures.Runs = ()
 
     def set_runs(self, runs: figures.Runs) -> None:
@@ -77,51 +85,18 @@ class Phrase(Sentence):
         self.setText(figures.plain(runs))
         self.updateGeometry()
 
-    def sizeHint(self) -> QSize:
-        width = math.ceil(max((line.naturalTextWidth() for line in self._lines(_WIDEST)), default=0)) + 1
-        return QSize(width, self.heightForWidth(width))
-
-    def heightForWidth(self, width: int) -> int:
-        return math.ceil(sum(line.height() for line in self._lines(width)))
-
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(self.palette().color(self.foregroundRole()))
-        for line in self._lines(self.width()):
-            line.draw(painter, QPointF(0, 0))
-
-    def _lines(self, width: int) -> list[QTextLine]:
-        layout = self._layout = QTextLayout(self.text(), self.font())  # the lines live as long as it does
-        layout.setTextOption(_wrapping())
-        layout.setFormats(list(self._formats()))
-        layout.beginLayout()
-        lines, top = [], 0.0
-        while (line := layout.createLine()).isValid():
-            line.setLineWidth(max(1, width))
-            line.setPosition(QPointF(0, top))
-            top += line.height()
-            lines.append(line)
-        layout.endLayout()
-        return lines
-
-    def _formats(self) -> Iterator[QTextLayout.FormatRange]:
-        start = 0
+        document = QTextDocument()
+        document.setDocumentMargin(0)
+        document.setDefaultFont(self.font())
+        document.setTextWidth(self.width())
+        cursor, form = QTextCursor(document), QTextCharFormat()
+        form.setForeground(self.palette().color(self.foregroundRole()))
         for text, stands_out in self._runs:
-            found = QTextLayout.FormatRange()
-            found.start, found.length = start, len(text.encode("utf-16-le", "surrogatepass")) // 2
-            start += found.length
-            if stands_out:
-                found.format.setFontWeight(QFont.Weight.DemiBold)
-                yield found
-
-
-_WIDEST = 100_000  # pixels, for a sentence on one line
-
-
-def _wrapping() -> QTextOption:
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    return option
+            form.setFontWeight(QFont.Weight.DemiBold if stands_out else QFont.Weight.Normal)
+            cursor.insertText(text, form)
+        with QPainter(self) as painter:
+            document.drawContents(painter)
 
 
 class ElidedLabel(Label):

@@ -68,6 +68,7 @@ class ThresholdSlider(KeyboardRing, QSlider):
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setLayoutDirection(self.layoutDirection())
             self._paint_bars(painter)
             self._paint_track(painter)
             font = self.font()

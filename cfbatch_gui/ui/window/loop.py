@@ -7,25 +7,22 @@ hold up the end. It uses private attributes of qasync, whose version is pinned.
 import asyncio
 import gc
 import math
-import queue
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Executor, Future
 from contextvars import Context
-from functools import partial
 from typing import Any, TypeVar
 
 import qasync
 from PySide6.QtCore import QObject, Qt, QTimerEvent
 from PySide6.QtWidgets import QApplication
 
+from cfbatch_gui.core.system.threads import DaemonExecutor
+
 T = TypeVar("T")
 
 _LONGEST_TIMER = 2**31 - 1  # milliseconds; the longest interval that a Qt timer takes
-_WAIT_FOR_THREADS = 0.5  # seconds for which closing an executor waits, for all its threads together
 _SWITCH = 0.0002  # seconds that another thread keeps Python once the window's wants it; Python's own 0.005 add up
 WORK_THREADS = 16  # for work and for look-ups of names
 
@@ -39,7 +36,7 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
         # The result of a thread that ends just before the loop is closed may arrive after it: that must not raise.
         self._QEventLoop__call_soon_signal.disconnect()
         self._QEventLoop__call_soon_signal.connect(self._call_from_thread)
-        self.set_default_executor(DaemonExecutor())
+        self.set_default_executor(DaemonExecutor(WORK_THREADS, "work"))
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
@@ -130,47 +127,6 @@ class PreciseTimer(QObject):
             self._held.append(handle)
         else:
             handle._run()
-
-
-class DaemonExecutor(Executor):
-    """With daemon threads: those of `concurrent.futures` would keep the process alive while a look-up hangs."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        self._idle = threading.Semaphore(0)
-        self._closed = False
-
-    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Called in the loop's thread alone."""
-        if self._closed:
-            raise RuntimeError("This pool of threads is closed.")
-        future: Future[T] = Future()
-        self._jobs.put((future, partial(fn, *args, **kwargs)))
-        if not self._idle.acquire(blocking=False) and len(self._threads) < WORK_THREADS:
-            thread = threading.Thread(target=self._work, name=f"work-{len(self._threads)}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._closed = True
-        for _ in self._threads:
-            self._jobs.put(None)
-        deadline = time.monotonic() + (_WAIT_FOR_THREADS if wait else 0)
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            future, call = job
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(call())
-                except BaseException as exc:  # noqa: BLE001  # raised where the future is awaited
-                    future.set_exception(exc)
-            del job, future, call
-            self._idle.release()
 
 
 def run(app: QApplication, main: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -115,14 +115,17 @@ class NewJobs:
 
     async def _choose_file(self) -> None:
         await self._workspace.ready()
-        path = await dialogs.open_file(
+        """Two are one job, more are one each."""
+        files = await dialogs.open_files(
             self._window,
-            tr("Open a file"),
+            tr("Open one file or two"),
             filters=dialogs.input_filters(),
             folder=self._program.remembered_folder(FolderUse.INPUTS),
         )
-        if path is not None:
-            self.start(path)
+        if len(files) > 2:
+            self.open_each([str(path) for path in files])
+        elif files:
+            self.start(*files)
 
     def _empty_draft(self) -> Job | None:
         from cfbatch_gui.ui.inputs.drafts import new_job_name

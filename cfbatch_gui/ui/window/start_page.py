@@ -111,6 +111,7 @@ class StartPage(QWidget):
         place = QFrame()
         place.setProperty("kind", "place")
         formats = self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts")
+        self._formats = Label(formats, "small", wrap=True)
         words = column(
             None,
             Label(self.tr("Or start from your file: drop it anywhere in this window"), "strong", wrap=True),
@@ -119,7 +120,7 @@ class StartPage(QWidget):
                 "quiet",
                 wrap=True,
             ),
-            Label(formats, "small", wrap=True),
+            self._formats,
             None,
             gap=TINY,
         )
@@ -132,6 +133,7 @@ class StartPage(QWidget):
         super().resizeEvent(event)
         room = self.width() - 2 * WIDE
         self._arrange(3 if room >= 3 * scaled(_LEAST_TILE) + 2 * LARGE else 2)
+        self._formats.setVisible(self._columns == 3)
         self._area.setMaximumHeight(self._question.totalHeightForWidth(self.width()))
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.practice.app import PREFIX, Application
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.answers import Embedded, Matched, Scored, Waiting, match, read_run
+from cfbatch_gui.core.workers_ai.answers import Embedded, Matched, Scored, Waiting, expected_of, match, read_run
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, check_base_url
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
@@ -188,7 +188,7 @@ async def in_a_batch(client: WorkersAI, data: bytes) -> Matched:
     assert queued.request_id and queued.model == MODEL
     reply = await client.ask(MODEL, queued.request_id)
     assert isinstance(reply, Reply)
-    (result,) = match(reply.finished, parse_requests(data))
+    (result,) = match(reply.finished, [*map(expected_of, parse_requests(data))])
     return result
 
 
@@ -199,7 +199,7 @@ async def test_pages_and_forms(endpoints: Endpoints, kind: str) -> None:
             result = await in_a_batch(client, page)
             assert isinstance(result, Scored) and result.scores.argmax() == 0
         for form, vectors in FORMS.items():
-            (at_once,) = match(read_run(await client.run(MODEL, form)), parse_requests(form))
+            (at_once,) = match(read_run(await client.run(MODEL, form)), [*map(expected_of, parse_requests(form))])
             for result in (at_once, await in_a_batch(client, encode_batch([form]))):
                 if vectors:
                     assert isinstance(result, Embedded) and len(result.vectors) == vectors

@@ -52,7 +52,7 @@ def test_the_size_is_known_without_building_the_body(batch: list[Request]) -> No
         options = request.truncate_inputs, request.pooling
         frame = frame_of(request.query, request.reference, *options, in_contexts=request.in_contexts)
         sizes = [len(msgspec.json.encode(text)) for text in request.texts]
-        assert frame.size(request.count, sum(sizes)) == len(element)
+        assert frame.size(len(request.texts), sum(sizes)) == len(element)
 
 
 @given(st.lists(requests, min_size=1, max_size=8))

@@ -103,6 +103,13 @@ async def test_two_lists_are_dropped_joined_swapped_and_sent(driver: DraftDriver
     assert done.state is JobState.DONE and done.options.matching == options
     assert sum(batch.texts for batch in done.batches) == 5  # one of six is in both lists, letter by letter
 
+    driver.new_draft("New job")  # next month's lists, of which earlier answers are taken
+    lists[1].write_text(f"{B}x4;Wheelbarrow;Garden\n")
+    drop(page, *lists)
+    await until(lambda: page.version.isVisible() and driver.is_ready())
+    assert page.lists.is_folded() and driver.state.version is not None
+    assert (len(driver.state.version.sent), driver.state.preflight and driver.state.preflight.sent_texts) == (1, 1)
+
 
 async def test_list_b_comes_later_and_may_be_another_sheet_the_same_or_none(
     driver: DraftDriver, lists: Sequence[Path], tmp_path: Path
@@ -164,6 +171,48 @@ async def test_another_purpose_keeps_the_files_and_sends_nothing(driver: DraftDr
         assert len(driver.state.files) == count and driver.page.what.cards[purpose].is_chosen()
         assert driver.page.lists.isVisible() is purpose.takes_lists
     assert not driver.job.is_sent
+
+
+async def test_a_recipe_joins_the_columns_of_both_lists(driver: DraftDriver, lists: Sequence[Path]) -> None:
+    driver.new_draft("New job")
+    drafts, section = driver.page.drafts, driver.page.lists
+    drafts.open_paths(lists)
+    await ready(driver, "supplier.csv", "own.csv")
+    for at in (0, 1):
+        section.open_menu().actions()[at].trigger()
+        await until(lambda at=at: driver.is_settled() and driver.is_ready() and section.templates[at].isVisible())
+    section.templates[1].field.setText("")
+    driver.qtbot.keyClicks(section.templates[1].field, "{sku} {name}\r")
+    await until(lambda: driver.is_ready() and texts(driver, 2)[0] == "x1 Frying pan, 28 cm")
+    assert texts(driver, 1)[0] == "Stock pot, 8 l"
+    choose_role(driver, 0, 0, Role.LABEL)
+    await until(driver.is_ready)
+    recipe = driver.state.recipe
+    assert recipe is not None
+    driver.new_draft("New job")
+    drafts.open_paths(lists)
+    await ready(driver, "supplier.csv", "own.csv")
+    driver.notices.undos.undo()  # of reading them as those before
+    await until(lambda: driver.is_settled() and driver.is_ready() and texts(driver, 2)[0] == "Frying pan, 28 cm")
+    drafts.use_recipe(recipe)
+    await until(lambda: driver.is_ready() and texts(driver, 2)[0] == "x1 Frying pan, 28 cm")
+    assert driver.state.mapping == recipe.mapping
+
+
+async def test_a_ranking_of_all_pairs_says_what_a_match_costs(driver: DraftDriver, tmp_path: Path) -> None:
+    paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    for path in paths:
+        path.write_text("title\n" + "".join(f"{path.stem} page {n}\n" for n in range(320)))
+    job = driver.new_draft("New job")
+    driver.program.drafts.use_for(job.id, purpose=Purpose.RANK)
+    driver.start_again()
+    driver.page.drafts.open_paths(paths)
+    await ready(driver, "old.csv", "new.csv")
+    instead = driver.page.check.instead
+    assert driver.counts() == (320, 320 * 320) and instead.isVisible()
+    driver.click(instead.links()[0])
+    await until(lambda: driver.is_settled() and driver.is_ready() and driver.job.purpose is Purpose.MATCH)
+    assert driver.counts()[1] == 640 and not instead.isVisible() and driver.page.lists.isVisible()
 
 
 async def test_in_a_narrow_window_b_stands_below_a(driver: DraftDriver, lists: Sequence[Path]) -> None:
