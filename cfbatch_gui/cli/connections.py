@@ -1,6 +1,6 @@
 """`cfbatch connections`: the ways to the service, its check, and the user's Worker, put there by a token of one use."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -212,10 +212,9 @@ async def _change(call: Call) -> None:
         raise usage_error("say_what_is_change_collects_no")
     async with opened(call) as work:
         found = work.program.address_book.find(call.connection)
-        record = next((each for each in work.program.address_book.saved() if each.id == found), None)
-        if record is None:  # the practice service, which is not saved
-            record = SavedConnection(found, "", "cloudflare")
-        record = await work.program.connections.save(_as_asked(record, call))
+        saved = {each.id: each for each in work.program.address_book.saved()}
+        practice = SavedConnection(found, "", "cloudflare")  # which is not saved
+        record = await work.program.connections.save(_as_asked(saved.get(found, practice), call))
     call.console.say(_collecting_words(record))
 
 
@@ -324,7 +323,7 @@ async def _set_up(call: Call) -> ExitStatus:
     if token is None:
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     async with opened(call) as work:
-        done = await _worker_setup(work.program).set_up(
+        done = await WorkerSetup(work.program.connections).set_up(
             *(account_id, token, names),
             title=call.name or kind_words("worker").name,
             paid_plan=call.paid_plan,
@@ -359,7 +358,7 @@ async def _take_down(call: Call) -> ExitStatus:
     if token is None:
         return ExitStatus.DONE if call.dry_run else ExitStatus.FAILED
     async with opened(call) as work:
-        taken = await _worker_setup(work.program).take_down(
+        taken = await WorkerSetup(work.program.connections).take_down(
             *(account_id, token, names), keep_bucket=call.keep_answers, show=_printing(calls, console)
         )
         if call.forget:
@@ -368,10 +367,6 @@ async def _take_down(call: Call) -> ExitStatus:
     gone = {"worker": taken.worker, "workflow": taken.workflow, "bucket": taken.bucket, "objects": taken.answers}
     call.answer(gone, ())
     return ExitStatus.DONE
-
-
-def _worker_setup(program: Program) -> WorkerSetup:
-    return WorkerSetup(program.address_book, program.credentials, program.connections)
 
 
 def _account_id(call: Call) -> str:
@@ -422,17 +417,16 @@ def _stopped(error: Stopped, console: Console) -> ExitStatus:
     return status_of_error(error.reason)
 
 
-def _printing(calls: Sequence[worker_setup.Call], console: Console) -> Callable[[worker_setup.Progress], None]:
+def _printing(calls: Sequence[worker_setup.Call], console: Console) -> worker_setup.Show:
     """A line for each call that has ended, or waits, by its number in the list."""
     numbers = {call.step: number for number, call in enumerate(calls, 1)}
     printed: dict[Step, State] = {}
 
-    def show(progress: worker_setup.Progress) -> None:
-        step, state = progress.call.step, progress.state
+    def show(step: Step, state: State, note: str) -> None:
         if state is State.RUNNING or (state is not State.WAITING and printed.get(step) is state):
             return  # what is deleted one after the other has one line
         printed[step] = state
-        note = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(progress.note)
-        console.say(f"{numbers[step]:2}. {said(literal(state.value))} {note}".rstrip())
+        words = "" if step is Step.DELETE_ANSWER and state is State.DONE else said(note)
+        console.say(f"{numbers[step]:2}. {said(literal(state.value))} {words}".rstrip())
 
     return show

@@ -148,7 +148,6 @@ class Program:
 
         return Connections(
             self.address_book,
-            self.credentials,
             ModelLists(self.paths.catalogue, clock=self.clock),
             settings=lambda: self.settings,
             keep_settings=self.keep_settings,

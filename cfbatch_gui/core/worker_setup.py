@@ -20,8 +20,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.connections.address_book import AddressBook, free_name
-from cfbatch_gui.core.connections.credentials import Credentials, KeyringState
+from cfbatch_gui.core.connections.address_book import free_name
+from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import (
     ExportError,
@@ -239,16 +239,7 @@ class State(Enum):
     FAILED = message("failed_3")
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The state of one call; `note` is what was found, or what is waited for."""
-
-    call: Call
-    state: State
-    note: str = ""
-
-
-Show = Callable[[Progress], None]
+Show = Callable[[Step, State, str], None]  # the note is what was found, or what is waited for
 
 
 class _Facts(msgspec.Struct):
@@ -267,7 +258,7 @@ _OBJECTS: Any = list[_Object] | None  # a type that type checkers take for none
 
 
 class Account:
-    """An account by a client of its API; `show` is called with the progress of each of `calls`.
+    """An account by a client of its API; `show` is called with how far each of `calls` is.
 
     All calls raise UserErrors that name the call and the permission, and hold no secret.
     """
@@ -277,7 +268,7 @@ class Account:
         self._calls = {call.step: call for call in calls}
 
     def tell(self, step: Step, state: State, note: str = "") -> None:
-        self._show(Progress(self._calls[step], state, note))
+        self._show(step, state, note)
 
     async def address(self) -> str:
         """The account's name at workers.dev. Raises ServiceRefused."""
@@ -522,16 +513,8 @@ class TakenDown:
 class WorkerSetup:
     """Tokens come in as arguments, and nothing keeps one."""
 
-    def __init__(
-        self,
-        address_book: AddressBook,
-        credentials: Credentials,
-        connections: Connections,
-        *,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        self._address_book, self._credentials, self._connections = address_book, credentials, connections
-        self._sleep = sleep
+    def __init__(self, connections: Connections, *, sleep: Sleep = asyncio.sleep) -> None:
+        self._connections, self._address_book, self._sleep = connections, connections.address_book, sleep
 
     async def set_up(
         self,
@@ -544,7 +527,7 @@ class WorkerSetup:
         may_replace: bool = False,
         own_secret: Token | None = None,
         must_keep_secret: bool = False,
-        show: Show = lambda progress: None,
+        show: Show = lambda *told: None,
     ) -> Connected:
         """Set the Worker up and save the connection to it. Raises Stopped and NotConnected.
 
@@ -578,7 +561,7 @@ class WorkerSetup:
         return Connected(kept, record is None, has_other_secret=is_ours is not None and known is None)
 
     async def take_down(
-        self, account_id: str, token: Token, names: Names, *, keep_bucket: bool, show: Show = lambda progress: None
+        self, account_id: str, token: Token, names: Names, *, keep_bucket: bool, show: Show = lambda *told: None
     ) -> TakenDown:
         """Take the Worker away; the connection stays. What is not there any more counts as taken away.
 
@@ -608,10 +591,11 @@ class WorkerSetup:
 
     async def _known_secret(self, record: SavedConnection | None, *, must_keep: bool) -> Token | None:
         """The connection's. Raises SecretWouldBeLost where there is none, and none that is made could be kept."""
-        known = await self._credentials.token(record.id if record is not None else _NEW, check=check_secret)
+        credentials = self._address_book.credentials
+        known = await credentials.token(record.id if record is not None else _NEW, check=check_secret)
         if record is not None and known is not None:
             return known
-        if must_keep and self._credentials.state is KeyringState.ABSENT:
+        if must_keep and credentials.state is KeyringState.ABSENT:
             raise SecretWouldBeLost(message("there_is_no_keyring_on_computer"))
         return None
 

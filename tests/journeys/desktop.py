@@ -60,8 +60,9 @@ class Desktop:
         self._manage_windows()
         self.until(lambda: _xdotool("getwindowfocus"))  # none has the keyboard while one opens
 
-    def start_example(self) -> None:
-        self.start_and_wait("--example")
+    def start_draft(self, of: str = "--example") -> None:
+        """A draft of the example, on the practice service, or of a file, on the connection in use."""
+        self.start_and_wait(of)
         self.until(lambda: self.is_in(JobState.DRAFT))
 
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:

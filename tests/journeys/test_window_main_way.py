@@ -1,8 +1,10 @@
 """The window from outside: a process of its own, the keyboard of a screen, and files."""
 
+import csv
 import signal
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 pytest.importorskip("PySide6")
@@ -16,7 +18,7 @@ from tests.support.faulty_service import ThreadedService
 
 
 def test_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
-    desktop.start_example()
+    desktop.start_draft()
     desktop.press_until("ctrl+Return", lambda: desktop.is_in(JobState.DONE))
     desktop.press_until("ctrl+e", lambda: len(desktop.windows()) == 2)
     written = desktop.home / "Help centre ranking.xlsx"
@@ -31,6 +33,34 @@ def test_from_the_example_to_a_file(desktop: Desktop, tmp_path: Path) -> None:
     assert len(desktop.accepted()) == 1
 
 
+EXAMPLES = Path(__file__).parents[2] / "resources" / "examples"
+
+
+def test_from_two_files_to_the_own_sheet(desktop: Desktop) -> None:
+    """Opened with both files it takes three keys: send, export, save."""
+    name = "Supplier list"
+    desktop.start_and_wait(EXAMPLES / "supplier-list.csv", EXAMPLES / "own-products.csv")
+    desktop.press_until("ctrl+Return", lambda: desktop.is_in(JobState.DONE, name))
+    desktop.press_until("ctrl+e", lambda: len(desktop.windows()) == 2)
+    written = desktop.home / f"{name}.xlsx"
+    desktop.press_until("Return", written.exists, pause=10.0)
+    assert desktop.close() == 0
+    rows = read_workbook(written)
+    with (EXAMPLES / "supplier-list.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["article no"] for row in rows] == [row["article no"] for row in csv.DictReader(file)]
+    kettle = next(row for row in rows if row["description"] == "Tea kettle, enamel")
+    assert (kettle["sku"], kettle["size"]) == ("K-1140", "1.7 l")
+    assert any(row["sku"] is None for row in rows)
+    book = openpyxl.load_workbook(written)
+    assert {row["sku"] for row in rows} - {None} == _skus() - {cell.value for cell in book.worksheets[1]["A"][1:]}
+    assert len(desktop.accepted()) == 1
+
+
+def _skus() -> set[str]:
+    with (EXAMPLES / "own-products.csv").open(newline="", encoding="utf-8") as file:
+        return {row["sku"] for row in csv.DictReader(file)}
+
+
 SLOWLY = 0.005  # seconds for each byte of the answer; all of it comes within the time that closing waits
 
 
@@ -41,7 +71,7 @@ def test_a_submit_whose_answer_is_on_its_way_is_recorded(
     slow = faults.drip(on="submit", billed=True, seconds=SLOWLY)
     with ThreadedService(tmp_path / "service", slow).opened() as service:
         desktop.connect(service.url, token=TOKEN)
-        desktop.start_example()
+        desktop.start_draft(str(EXAMPLES / "help-centre-ranking.csv"))
         desktop.press_until("ctrl+Return", service.accepted)
         job = desktop.job()
         assert job is not None and job.batches[0].state is BatchState.SENDING

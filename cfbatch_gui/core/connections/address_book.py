@@ -77,7 +77,7 @@ class AddressBook:
         practice_times: tuple[float, float],
         clock: Callable[[], float],
     ) -> None:
-        self._saved, self._paths, self._credentials, self._environ = saved, paths, credentials, environ
+        self._saved, self._paths, self.credentials, self._environ = saved, paths, credentials, environ
         self._practice_times, self._clock = practice_times, clock
         self._clients: dict[Connection, WorkersAI] = {}
         self._budgets: dict[str, RateBudget] = {}
@@ -215,7 +215,7 @@ class AddressBook:
     async def _token(self, connection: Connection) -> Token | None:
         if connection.is_practice:
             return PRACTICE_TOKEN
-        found = await self._credentials.token(connection.id, check=self.check_of(connection.id))
+        found = await self.credentials.token(connection.id, check=self.check_of(connection.id))
         if found is None and connection.kind is not ConnectionKind.WORKER:
             raise NotConnected(message("there_is_no_api_token_connection", connection=connection.title))
         return found
@@ -223,7 +223,7 @@ class AddressBook:
     async def _gateway_token(self, connection: Connection) -> Token | None:
         if connection.kind is not ConnectionKind.GATEWAY:
             return None
-        return await self._credentials.token(gateway_secret_id(connection.id), check=check_secret)
+        return await self.credentials.token(gateway_secret_id(connection.id), check=check_secret)
 
     async def _summary(self, record: SavedConnection, *, look: bool) -> ConnectionSummary:
         summary = ConnectionSummary(record.id, record.name, ConnectionKind(record.kind), True, "")
@@ -235,7 +235,7 @@ class AddressBook:
             return replace(summary, is_ready=False, sentence=error.message)
         if not look:
             return summary
-        secret = await self._credentials.state_of(record.id, self.check_of(record.id))
+        secret = await self.credentials.state_of(record.id, self.check_of(record.id))
         is_worker = record.kind == "worker"
         if secret.error is not None:  # sending asks a keyring to unlock
             waits = isinstance(secret.error, KeyringUnavailable)

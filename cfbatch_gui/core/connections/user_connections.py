@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from cfbatch_gui.core.connections.address_book import AddressBook, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.system.settings import Learned, SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
@@ -37,7 +37,6 @@ class Connections:
     def __init__(
         self,
         address_book: AddressBook,
-        credentials: Credentials,
         model_lists: ModelLists,
         *,
         settings: Callable[[], Settings],
@@ -45,7 +44,7 @@ class Connections:
         pause_jobs: Callable[[str], Awaitable[None]],
         keep_accepted: Callable[[str, str, Accepted], Awaitable[None]],
     ) -> None:
-        self._address_book, self._credentials, self._model_lists = address_book, credentials, model_lists
+        self.address_book, self._credentials, self._model_lists = address_book, address_book.credentials, model_lists
         self._settings, self._keep_settings, self._pause_jobs = settings, keep_settings, pause_jobs
         self._keep_accepted = keep_accepted
 
@@ -54,9 +53,9 @@ class Connections:
 
         An empty secret keeps the one there is; a first account without one is refused.
         """
-        record = self._address_book.checked(record)
+        record = self.address_book.checked(record)
         check = check_secret if record.kind == "worker" else check_form
-        is_new = record.id == CLOUDFLARE and record.account_id != self._address_book.account_id
+        is_new = record.id == CLOUDFLARE and record.account_id != self.address_book.account_id
         is_missing = is_new and not secret.strip() and await self._credentials.token(CLOUDFLARE) is None
         token = check(secret) if secret.strip() or is_missing else None
         gateway_token = check_secret(gateway_secret) if gateway_secret.strip() else None
@@ -84,7 +83,7 @@ class Connections:
 
     async def save_cloudflare(self, account_id: str, token_text: str) -> SavedConnection:
         """Save the first account, as `save` does."""
-        return await self.save(replace(self._address_book.saved()[0], account_id=account_id), secret=token_text)
+        return await self.save(replace(self.address_book.saved()[0], account_id=account_id), secret=token_text)
 
     async def use_if_none(self, connection_id: str) -> None:
         """Have new jobs use a connection that passed its test, unless theirs leads somewhere."""
@@ -99,7 +98,7 @@ class Connections:
 
     async def check(self, connection_id: str, model: str) -> tuple[CheckResult, ...]:
         """Check a connection, free of charge."""
-        return await check_connection(self._address_book.client(connection_id), model)
+        return await check_connection(self.address_book.client(connection_id), model)
 
     def plan_probe(self, connection_id: str, model: str) -> ProbePlan:
         """What a probe sends, and its price, for the user to agree to. Raises OverBudget."""
@@ -115,7 +114,7 @@ class Connections:
         wait_seconds: float = WAIT_SECONDS,
     ) -> ProbeResult:
         """Probe a connection, to which the user has agreed, and keep what it shows. Raises as `Probe.run`."""
-        client, model = self._address_book.client(connection_id), plan.model.name
+        client, model = self.address_book.client(connection_id), plan.model.name
         keep = partial(self._keep_accepted, connection_id, model)
         result = await Probe(client, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
         try:
@@ -127,7 +126,7 @@ class Connections:
     def learned(self, connection_id: str, model: str) -> Learned:
         """What probes have shown of a model in the account that the connection leads to now."""
         try:
-            mark = self._address_book.connection(connection_id).account_mark
+            mark = self.address_book.connection(connection_id).account_mark
         except NotConnected:
             return Learned()
         key = (connection_id, model, mark)
@@ -140,4 +139,4 @@ class Connections:
 
     async def refresh_models(self, connection_id: str) -> Catalogue:
         """Ask the service for its models and keep the list. Raises UserError; the list there was stays."""
-        return await self._model_lists.refresh(connection_id, self._address_book.client(connection_id))
+        return await self._model_lists.refresh(connection_id, self.address_book.client(connection_id))

@@ -281,11 +281,11 @@ class AccountDialog(WorkDialog):
         self.lines["token"].set_help(hint.format(permissions=permissions))
         self._list.setVisible(bool(self.calls))
 
-    def show_progress(self, progress: worker_setup.Progress) -> None:
+    def show_progress(self, step: worker_setup.Step, state: State, note: str) -> None:
         for each in self.calls:
-            if each.call.step is progress.call.step:
-                each.show_state(progress.state, said(progress.note))
-                if progress.state is State.RUNNING:
+            if each.call.step is step:
+                each.show_state(state, said(note))
+                if state is State.RUNNING:
                     self.scroll_to(each)
 
     def _account_id(self) -> str:
@@ -304,7 +304,7 @@ class AccountDialog(WorkDialog):
 
     async def work(self) -> tuple[Outcome, str]:
         program = self._program
-        setup = WorkerSetup(program.address_book, program.credentials, program.connections)
+        setup = WorkerSetup(program.connections)
         given = self._account_id(), check_form(self.token.text()), _names_of(self.worker.text())
         sentence, afterwards = await self.make_calls(setup, *given)
         self.lines["token"].forget()

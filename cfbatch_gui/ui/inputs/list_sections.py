@@ -91,7 +91,8 @@ class ListPart(FilePart):
         self.sheets = MenuButton("", "table")
         self.same = LinkButton(self.tr("Take the same list"), on_click=drafts.relate)
         self.example = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
-        self.example.setVisible(at == 0)
+        if at != 0:
+            self.example.hide()
         ways = Flow(self.open_first, self.paste_first, self.sheets, self.same, self.example)
         self._empty = boxed(column(self.missing, boxed(ways), gap=MEDIUM, margins=(_BADGE + SMALL, 0, 0, SMALL)))
         return self._empty

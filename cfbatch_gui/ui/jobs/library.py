@@ -513,7 +513,7 @@ class ConnectionFoot(Clickable):
         texts = column(self._name, self._detail, row(self.unlock, None), gap=0)
         margins = (MEDIUM - 1, SMALL, 5, MEDIUM - 1)
         self.setLayout(row(self._icon, (texts, 1), self.bell, self._gear, gap=7, margins=margins))
-        self.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
+        self.show_connection(self.tr("Not connected"), self.tr("nothing is sent anywhere"), "none")
 
     def detail(self) -> str:
         return self._detail.whole_text()

@@ -76,7 +76,7 @@ class ConnectionInUse(QObject):
         if chosen == PRACTICE.id or (not is_saved and self._program.ledger.jobs()):
             return self.tr("Practice service"), self.tr("on this computer, free"), "practice"
         if not is_saved:
-            return self.tr("Not connected"), self.tr("nothing leaves this computer"), "none"
+            return self.tr("Not connected"), self.tr("nothing is sent anywhere"), "none"
         if self._program.credentials.state is KeyringState.UNKNOWN:
             self._foot.show_connection(book.title(chosen), self.tr("Checking the keyring…"), "waiting")
         used = next(each for each in await book.summaries(chosen) if each.id == chosen)

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.program import Program
@@ -15,6 +15,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
+    Flow,
     IconLabel,
     Label,
     LinkButton,
@@ -31,7 +32,7 @@ from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.purposes import purpose_words
 
 _PICTURE, _LOW_PICTURE = 113, 80  # pixels, where three tiles stand side by side, and two
-_LEAST_TILE = 280  # pixels of three side by side
+_LEAST_TILE, _LEAST_WORDS = 248, 240  # pixels
 _BOTTOM = 36  # pixels
 
 
@@ -102,10 +103,10 @@ class StartPage(QWidget):
         examples = self.tr("Examples run on this computer: free, without an account, and nothing leaves it.")
         connect = self.tr("Connect my Cloudflare account")
         self.connect_link = LinkButton(connect, "key-round", notices.connection_wanted.emit)
-        said = (IconLabel("flask-conical", "quiet", 15), (Label(examples, "small", wrap=True), 1))
-        bottom = boxed(row(*said, self.connect_link, margins=(18, 0, WIDE, 0)))
-        bottom.setMinimumHeight(scaled(_BOTTOM))
-        self.setLayout(column((self._area, 1000), strip, None, line(), bottom, gap=0))
+        said = _beside_buttons(IconLabel("flask-conical", "quiet", 15), Label(examples, "small", wrap=True), gap=SMALL)
+        foot = boxed(column(boxed(Flow(said, self.connect_link)), margins=(18, 0, WIDE, 0)))
+        foot.setMinimumHeight(scaled(_BOTTOM))
+        self.setLayout(column((self._area, 1000), strip, None, line(), foot, gap=0))
 
     def _strip(self) -> QFrame:
         place = QFrame()
@@ -124,15 +125,17 @@ class StartPage(QWidget):
             None,
             gap=TINY,
         )
-        parts = (IconLabel("file-up", "quiet", 28), (words, 1), self.open_button, self.paste_button)
-        place.setLayout(row(*parts, gap=LARGE, margins=(20, SMALL, 20, SMALL)))
+        said = _beside_buttons(IconLabel("file-up", "quiet", 28), words, gap=LARGE)
+        place.setLayout(
+            column(boxed(Flow(said, self.open_button, self.paste_button, gap=LARGE)), margins=(20, SMALL, 20, SMALL))
+        )
         place.setMinimumHeight(scaled(98))
         return place
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         room = self.width() - 2 * WIDE
-        self._arrange(3 if room >= 3 * scaled(_LEAST_TILE) + 2 * LARGE else 2)
+        self._arrange(max(1, min(3, (room + LARGE) // (scaled(_LEAST_TILE) + LARGE))))
         self._formats.setVisible(self._columns == 3)
         self._area.setMaximumHeight(self._question.totalHeightForWidth(self.width()))
 
@@ -149,3 +152,11 @@ class StartPage(QWidget):
             self._grid.addWidget(tile, *divmod(at, columns))
         for at in range(3):
             self._grid.setColumnStretch(at, int(at < columns))
+
+
+def _beside_buttons(icon: IconLabel, words: QWidget | QLayout, *, gap: int) -> QWidget:
+    """What takes the room that buttons leave, and stands above them where that is too little."""
+    said = boxed(row(icon, (words, 1), gap=gap))
+    said.setMinimumWidth(scaled(_LEAST_WORDS))
+    said.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return said

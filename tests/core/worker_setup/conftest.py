@@ -14,7 +14,6 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.worker_setup import (
     Connected,
     Names,
-    Progress,
     State,
     Step,
     TakenDown,
@@ -57,12 +56,11 @@ class Bench:
     faulty: FaultyService
     keyring: MemoryKeyring
     waits: list[float] = field(default_factory=list)
-    shown: list[Progress] = field(default_factory=list)
+    shown: list[tuple[Step, State, str]] = field(default_factory=list)
 
     @property
     def setup(self) -> WorkerSetup:
-        program = self.program
-        return WorkerSetup(program.address_book, program.credentials, program.connections, sleep=self.sleep)
+        return WorkerSetup(self.program.connections, sleep=self.sleep)
 
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
@@ -75,12 +73,12 @@ class Bench:
             title="My Worker",
             paid_plan=paid_plan,
             may_replace=may_replace,
-            show=self.shown.append,
+            show=lambda *told: self.shown.append(told),
         )
 
     async def take_down(self, *, keep_bucket: bool = False) -> TakenDown:
         return await self.setup.take_down(
-            ACCOUNT, Token(TOKEN), names_of(), keep_bucket=keep_bucket, show=self.shown.append
+            ACCOUNT, Token(TOKEN), names_of(), keep_bucket=keep_bucket, show=lambda *told: self.shown.append(told)
         )
 
     @property
@@ -88,7 +86,7 @@ class Bench:
         return [each for each in self.program.settings.connections if each.kind == "worker"]
 
     def states(self) -> dict[Step, State]:
-        return {each.call.step: each.state for each in self.shown}
+        return {step: state for step, state, _ in self.shown}
 
 
 @pytest.fixture

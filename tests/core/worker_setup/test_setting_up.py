@@ -120,7 +120,7 @@ async def test_a_fault_that_passes_is_waited_out(bench: Bench) -> None:
     await bench.set_up()
     assert bench.account.state == end_state()
     assert bench.waits == [2.0, 1.0, 2.0, 4.0]
-    waiting = [each.note for each in bench.shown if each.state is State.WAITING]
+    waiting = [note for _, state, note in bench.shown if state is State.WAITING]
     assert codes_of(waiting[0]) == {"reason_is_tried_again_n_s", "service_does_not_see_new_bucket"}
     assert codes_of(waiting[1]) == {"reason_is_tried_again_n_s", "service_fault_own_just_now"}
 
@@ -142,7 +142,8 @@ async def test_a_locked_keyring_stops_it_before_anything_is_changed(bench: Bench
 
     program = bench.program
     await program.connections.save(SavedConnection("", "Berlin", "worker", url=URL), secret=SECRET)
-    setup = WorkerSetup(program.address_book, Credentials(Locked(), {}), program.connections)
+    program.address_book.credentials = Credentials(Locked(), {})
+    setup = WorkerSetup(program.connections)
     with refuses(Stopped, NOT_CHANGED) as caught:
         await setup.set_up(ACCOUNT, Token(TOKEN), names_of(), title="My Worker", paid_plan=False)
     assert isinstance(caught.value.reason, KeyringUnavailable)
