@@ -15,7 +15,7 @@ from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
-from cfbatch_gui.core.workers_ai.probe import WAIT_SECONDS, Accepted, Outcome, Probe, ProbePlan, ProbeResult, plan_probe
+from cfbatch_gui.core.workers_ai.probe import WAIT_SECONDS, Outcome, Probe, ProbePlan, ProbeResult, plan_probe
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Connections:
         settings: Callable[[], Settings],
         keep_settings: Callable[..., Awaitable[Settings]],
         pause_jobs: Callable[[str], Awaitable[None]],
-        keep_accepted: Callable[[str, str, Accepted], Awaitable[None]],
+        keep_accepted: Callable[[str, str, str, str, str], Awaitable[None]],
     ) -> None:
         self.address_book, self._credentials, self._model_lists = address_book, address_book.credentials, model_lists
         self._settings, self._keep_settings, self._pause_jobs = settings, keep_settings, pause_jobs

@@ -269,8 +269,11 @@ class _Service:
         return RefusalError(404, (7003, words), (7000, "No route for that URI")).answer()
 
     def _search(self, values: Values, _: bytes) -> Answer:
+        wanted = values.get("search", "").casefold()
         with self._one_at_a_time:
-            items = _listed(values.get("search", ""), self._load_model())
+            engine = self._load_model()
+        listed = (_item(model, engine) for model in MODELS)
+        items = [each for each in listed if any(wanted in each[name].casefold() for name in ("name", "description"))]
         number, size = _positive(values.get("page", ""), 1), _positive(values.get("per_page", ""), 20)
         page = items[(number - 1) * size : number * size]
         counts = {"count": len(page), "page": number, "per_page": size, "total_count": len(items)}
@@ -319,12 +322,6 @@ def _path(scope: Scope) -> str:
 def _verify(_: Values, __: bytes) -> Answer:
     valid = (10000, "This API Token is valid and active")
     return success({"id": "practice", "status": "active"}, messages=[valid])
-
-
-def _listed(words: str, engine: PracticeModel) -> list[Json]:
-    """Models whose name or description holds `words`; the dimension is the practice model's."""
-    items, wanted = (_item(model, engine) for model in MODELS), words.casefold()
-    return [item for item in items if wanted in item["name"].casefold() or wanted in item["description"].casefold()]
 
 
 def _item(model: ModelMetadata, engine: PracticeModel) -> Json:

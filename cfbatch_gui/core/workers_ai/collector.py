@@ -86,16 +86,6 @@ def check_done(data: bytes) -> None:
         raise breach("confirms_nothing")
 
 
-def read_status(data: bytes) -> ShardStatus:
-    """ReplyError for an answer that is none, names a batch twice, or has impossible figures."""
-    status = decode(ShardStatus, data, "status of a shard")
-    if len({each.number for each in status.batches}) != len(status.batches):
-        raise breach("batch_stands_twice")
-    if any(not (each.refused or each.size) or not 0 <= each.size <= _MOST_ANSWER_BYTES for each in status.batches):
-        raise breach("size_answer_is_impossible")
-    return status
-
-
 NO_ROOM: Final = 7003  # the Worker's code for an address that it does not have
 NO_ROOM_SENTENCE: Final = message("worker_no_collecting_room_your_account")
 NOT_THERE: Final = 10404  # its code for something that is not in the account
@@ -128,7 +118,14 @@ class AccountCollector:
         check_done(await self._client.call_worker("PUT", path, msgspec.json.encode(order)))
 
     async def status(self, job_id: str, shard: int) -> ShardStatus:
-        return read_status(await self._client.call_worker("GET", _path(job_id, shard)))
+        """ReplyError for an answer that is none, names a batch twice, or has impossible figures."""
+        found = await self._client.call_worker("GET", _path(job_id, shard))
+        status = decode(ShardStatus, found, "status of a shard")
+        if len({each.number for each in status.batches}) != len(status.batches):
+            raise breach("batch_stands_twice")
+        if any(not (each.refused or each.size) or not 0 <= each.size <= _MOST_ANSWER_BYTES for each in status.batches):
+            raise breach("size_answer_is_impossible")
+        return status
 
     async def answer(self, job_id: str, shard: int, batch: int, size: int) -> bytes:
         """A raw answer. Raises what the service said of a batch that it refused; Unreachable for one that is not whole,

@@ -345,21 +345,10 @@ def _judged(assumption: Assumption, seen: ProbeResult) -> tuple[Outcome, str]:
 # The calls
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A batch that the service took; `sha256` is of its body."""
-
-    form: Form
-    attempt: str
-    request_id: str
-    sha256: str
-    time: float
-
-
 class Probe:
     """A free call first, then one batch of each form, then one call without the queue; nothing is sent twice.
 
-    `keep` has written an accepted batch down when it returns.
+    `keep` has written an accepted batch down when it returns: its attempt, its request id, the SHA-256 of its body.
     """
 
     def __init__(
@@ -367,7 +356,7 @@ class Probe:
         client: WorkersAI,
         plan: ProbePlan,
         *,
-        keep: Callable[[Accepted], Awaitable[None]],
+        keep: Callable[[str, str, str], Awaitable[None]],
         show: Callable[[str], None] = lambda sentence: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         wait_seconds: float = WAIT_SECONDS,
@@ -425,7 +414,7 @@ class Probe:
         batch.sentence = message("was_accepted")
         digest = hashlib.sha256(body).hexdigest()
         try:
-            await self._keep(Accepted(batch.form, attempt, batch.request_id, digest, self._client.now()))
+            await self._keep(attempt, batch.request_id, digest)
         except DataError as error:
             self._show(message("id_could_not_be_written_down", sentence=error.message))
         self._show(message("accepted_request_id", request_id=batch.request_id))

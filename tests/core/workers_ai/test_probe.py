@@ -20,7 +20,6 @@ from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 from cfbatch_gui.core.workers_ai.probe import (
     MOST_DOLLARS,
     READ_ON,
-    Accepted,
     Assumption,
     Form,
     Outcome,
@@ -134,7 +133,7 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.clock = folder, Clock()
-        self.kept: list[Accepted] = []
+        self.kept: list[tuple[str, str]] = []  # request ids, and the hashes of bodies
         self.shown: list[str] = []
         self.service: FaultyService | None = None
 
@@ -162,11 +161,11 @@ class Bench:
         *,
         model: str = DEFAULT_MODEL,
         token: str = TOKEN,
-        keep: Callable[[Accepted], Awaitable[None]] | None = None,
+        keep: Callable[[str, str, str], Awaitable[None]] | None = None,
         wait_seconds: float = 300.0,
     ) -> ProbeResult:
-        async def note(accepted: Accepted) -> None:
-            self.kept.append(accepted)
+        async def note(attempt: str, request_id: str, sha256: str) -> None:
+            self.kept.append((request_id, sha256))
 
         probe = Probe(
             client_of(connection, token, clock=self.clock),
@@ -241,10 +240,10 @@ async def test_each_batch_is_sent_once_and_written_down_with_its_id_first(bench:
     result = await bench.probe()
     assert bench.service is not None
     sent = [each.sha256 for each in bench.service.submits]
-    assert [each.sha256 for each in bench.kept] == sent[:3] and len(sent) == 4  # the last one is without the queue
-    assert [each.form for each in bench.kept] == list(Form)
-    assert [each.request_id for each in result.sent] == [each.request_id for each in bench.kept]
-    assert {message("accepted_request_id", request_id=each.request_id) for each in bench.kept} <= {*bench.shown}
+    kept, hashes = zip(*bench.kept, strict=True)
+    assert list(hashes) == sent[:3] and len(sent) == 4  # the last one is without the queue
+    assert [(each.form, each.request_id) for each in result.sent] == list(zip(Form, kept, strict=True))
+    assert {message("accepted_request_id", request_id=each) for each in kept} <= {*bench.shown}
     assert {code_of(each.sentence) for each in result.sent} == {"is_finished"} and result.is_whole
 
 
@@ -277,7 +276,7 @@ async def test_an_answer_that_the_program_would_not_take_is_the_sentence_of_its_
 
 
 async def test_an_id_that_cannot_be_written_down_is_shown(bench: Bench) -> None:
-    async def full(accepted: Accepted) -> None:
+    async def full(*accepted: object) -> None:
         raise DataError("FULL")
 
     result = await bench.probe(keep=full)
@@ -315,7 +314,7 @@ async def test_the_reports_hold_nothing_that_is_secret(bench: Bench) -> None:
         bench.kept.clear()
         result = await bench.probe(change)
         for report in (text_report(result), json_report(result)):
-            for secret in (TOKEN, ACCOUNT, *(each.request_id for each in bench.kept)):
+            for secret in (TOKEN, ACCOUNT, *(request_id for request_id, _ in bench.kept)):
                 assert secret not in report
             assert result.connection.account_mark in report and DEFAULT_MODEL in report
         assert sum(json.loads(json_report(result))["outcomes"].values()) == len(VISIBLE)

@@ -19,7 +19,6 @@ from cfbatch_gui.core.system.paths import Paths
 
 if TYPE_CHECKING:
     from cfbatch_gui.core.workers_ai.client import WorkersAI
-    from cfbatch_gui.core.workers_ai.probe import Accepted
 
 T = TypeVar("T")
 
@@ -117,11 +116,9 @@ class JobStore:
             except DataError as error:
                 _log.warning("The copy of submissions.jsonl was not written: %s", error.detail or error.message)
 
-    async def keep_accepted(self, connection_id: str, model: str, batch: "Accepted") -> None:
+    async def keep_accepted(self, connection_id: str, model: str, attempt: str, request_id: str, sha256: str) -> None:
         """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
-        submission = Submission(
-            batch.attempt, batch.request_id, batch.sha256, batch.time, connection=connection_id, model=model
-        )
+        submission = Submission(attempt, request_id, sha256, self._clock(), connection=connection_id, model=model)
         await self.on_disk(self.write_down, submission)
 
     def show(self, job: Job) -> None:
