@@ -410,9 +410,7 @@ def read_body(data: bytes, model: ModelMetadata) -> str | Batch | Element:
         raise bad_input("the body is not UTF-8") from None
     except RecursionError:
         raise bad_input("the body is nested too deeply") from None
-    forms = [name for name in ("contexts", "text", "requests", "request_id") if getattr(body, name) is not UNSET]
-    if len(forms) != 1:
-        raise bad_input(_one_of("/", forms))
+    _check_one_of(body, "/", "contexts", "text", "requests", "request_id")
     if body.request_id is not UNSET:
         return body.request_id
     if body.requests is not UNSET:
@@ -424,17 +422,16 @@ def read_body(data: bytes, model: ModelMetadata) -> str | Batch | Element:
 
 
 def _check(element: Element, where: str, model: ModelMetadata) -> None:
-    forms = [name for name in ("contexts", "text") if getattr(element, name) is not UNSET]
-    if not model.can_rank and (element.query is not UNSET or "contexts" in forms):
+    if not model.can_rank and (element.query is not UNSET or element.contexts is not UNSET):
         raise bad_input(f"required properties at '{where}' are 'text'; {model.name} takes no query and no contexts")
+    _check_one_of(element, where, "contexts", "text")
+
+
+def _check_one_of(element: Element, where: str, *names: str) -> None:
+    forms = [name for name in names if getattr(element, name) is not UNSET]
     if len(forms) != 1:
-        raise bad_input(_one_of(where, forms))
-
-
-def _one_of(where: str, forms: list[str]) -> str:
-    if not forms:
-        return f"oneOf at '{where}' not met, 0 matches: required properties at '{where}' are 'contexts' or 'text'"
-    return f"oneOf at '{where}' not met, {len(forms)} matches: {', '.join(forms)}"
+        matches = ", ".join(forms) or f"required properties at '{where}' are 'contexts' or 'text'"
+        raise bad_input(f"oneOf at '{where}' not met, {len(forms)} matches: {matches}")
 
 
 def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: PracticeModel) -> dict[str, object]:
