@@ -51,7 +51,7 @@ HELP_WIDTH = 800
 HELP_JOBS = {"en": "Support articles, March", "de": "Hilfeartikel, März"}
 HELP_COLOURS = 256
 IN_REPOSITORY = (
-    *("start", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
+    *("start", "draft", "working", "ranking", "match", "quality", "judging", "answer", "vectors", "map", "connection"),
     *("update-list", "vectorize", "account", "account-job"),
 )
 
@@ -280,6 +280,24 @@ async def embed(stage: Stage, camera: Camera) -> None:
     await camera.take(stage, "groups")
 
 
+async def match(stage: Stage, camera: Camera) -> None:
+    """From two lists to matches and their review."""
+    person = stage.person
+    await person.click("New job")
+    await person.click("Start with an example: Match two lists")
+    await person.until_sees("Send 78 texts")
+    await stage.rename("Supplier list, autumn")
+    await camera.take(stage, "draft-match")
+    await person.click("Send 78 texts")
+    await person.until_sees("Export…", "A match from")
+    await person.click_row("Matches", "Stock pot, steel, 24 cm, 8 l")
+    await camera.take(stage, "match")
+    await person.click("Review 11")
+    await person.until_sees("Which of these is the same?")
+    await camera.take(stage, "review")
+    await person.click("Pause")
+
+
 async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     """Drafts with problems, and a file whose encoding is chosen."""
     person = stage.person
@@ -346,6 +364,7 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
         async with window(practice_times=(0.1, 0.1)) as stage:
             await rank(stage, files, camera)
             await embed(stage, camera)
+            await match(stage, camera)
             await drafts(stage, files, camera)
         queue = at_work.Queue(clock)
         async with window(practice_times=at_work.TIMES, tell=queue.tell) as stage:

@@ -83,6 +83,8 @@ async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path
         none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
         stage.workspace.window.dropEvent(QDropEvent(QPoint(600, 400), Qt.DropAction.CopyAction, data, left, none))
         await until(lambda counts=counts: counts in [(each.queries, each.texts) for each in jobs(stage)])
+    stage.workspace.window.files_dropped.emit([queries, answers, notes])  # more are a job each
+    await until(lambda: len(jobs(stage)) == 5)
 
 
 def file(folder: Path, name: str, *texts: str) -> str:

@@ -220,8 +220,7 @@ class Drafts:
         return _unsent(self._ledger.job(job_id))
 
 
-_MOST_CATEGORIES = 30
-_TIMES = 5  # as many rows at least has a list that is sorted into categories
+_MOST_CATEGORIES, _TIMES = 30, 5  # rows at most; and how many times as many the list has that is sorted into them
 
 
 def proposed_purpose(mapping: Mapping, rows: int, second_rows: int) -> Purpose | None:

@@ -245,7 +245,8 @@ class JobPage(QWidget):
         self.carry_on_button.setVisible(is_paused)
         self.export_button.setVisible(over)
         self.export_button.set_possible("" if job.has_results else tr("Nothing came back that could be written."))
-        self.compare_button.setVisible(self._actions.can_be_compared(job) and over)
+        is_measured = job.purpose in (Purpose.RANK, Purpose.VECTORS)
+        self.compare_button.setVisible(is_measured and over and self._actions.can_be_compared(job))
 
     def _review(self, job_id: str) -> None:
         self.view(MATCHES).review_wanted.emit(job_id)

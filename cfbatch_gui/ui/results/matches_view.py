@@ -642,7 +642,7 @@ class MatchesView(ResultsPage[Matches]):
     # Decisions
 
     def _decide(self, other: int | None) -> None:
-        can_be = self.matches is not None and self.matches.can_be_decided
+        can_be = self.matches is not None and self.matches.can_be_decided and bool(self.panel.candidates)
         if can_be and self.shown is not None and not self.tasks.is_running("decide"):
             self.tasks.start("decide", self._decided(self.shown.id, self._row, other))
 

@@ -51,6 +51,13 @@ class NewJobs:
         if self._waiting and not self._tasks.is_running("open each"):
             self._tasks.start("open each", self._open_waiting())
 
+    def open_together(self, files: Sequence[Path]) -> None:
+        """Two are one job, more are one each."""
+        if len(files) > 2:
+            self.open_each([str(path) for path in files])
+        elif files:
+            self.start(*files)
+
     def paste(self) -> None:
         self._tasks.start("new job", self._begin_pasted())
 
@@ -115,17 +122,13 @@ class NewJobs:
 
     async def _choose_file(self) -> None:
         await self._workspace.ready()
-        """Two are one job, more are one each."""
         files = await dialogs.open_files(
             self._window,
             tr("Open one file or two"),
             filters=dialogs.input_filters(),
             folder=self._program.remembered_folder(FolderUse.INPUTS),
         )
-        if len(files) > 2:
-            self.open_each([str(path) for path in files])
-        elif files:
-            self.start(*files)
+        self.open_together(files)
 
     def _empty_draft(self) -> Job | None:
         from cfbatch_gui.ui.inputs.drafts import new_job_name

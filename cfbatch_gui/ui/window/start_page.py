@@ -32,8 +32,7 @@ from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.purposes import purpose_words
 
 _PICTURE, _LOW_PICTURE = 113, 80  # pixels, where three tiles stand side by side, and two
-_LEAST_TILE, _LEAST_WORDS = 248, 240  # pixels
-_BOTTOM = 36  # pixels
+_LEAST_TILE, _LEAST_WORDS, _BOTTOM = 248, 240, 36  # pixels
 
 
 class Tile(Button):

@@ -84,7 +84,7 @@ class Workspace:
         self.in_use, self.new_jobs = ConnectionInUse(self), NewJobs(self)
         self.menus = Menus(self)
         self.job_actions = window.library.job_actions = JobActions(self)
-        window.files_dropped.connect(lambda files: self.new_jobs.start(*files))
+        window.files_dropped.connect(self.new_jobs.open_together)
         self.notices.connection_wanted.connect(self.show_connections)
         window.close_requested.connect(lambda: self.tasks.start("close", self._close()))
         window.library.new_button.clicked.connect(lambda _checked=False: self.show_start())
