@@ -11,7 +11,7 @@ from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.cli.working import check_outputs, say_wrote
 from cfbatch_gui.core.evaluation import comparison as comparing
-from cfbatch_gui.core.evaluation.comparison import TOP_K, Compared, QueryMove, query_changes
+from cfbatch_gui.core.evaluation.comparison import TOP_K, Compared, Comparison, QueryMove, query_changes
 from cfbatch_gui.core.evaluation.joining import Run, read_runs
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, BookGrades, Evaluation, answers
 from cfbatch_gui.core.evaluation.significance import LEVEL
@@ -127,8 +127,8 @@ async def run(call: Call) -> int | None:
     runs = await asyncio.to_thread(read_runs, lambda job_id: JobFolder(call.paths.job(job_id)), jobs)
     book = await asyncio.to_thread(read_judgements, call)
     found = await asyncio.to_thread(comparing.with_top, await asyncio.to_thread(comparing.compare, runs), top, book)
-    report = Report(found, max(0, call.most))
-    call.answer(report.facts() if call.json else None, report.lines(call.console.width))
+    most = max(0, call.most)
+    call.answer(_facts(found, most) if call.json else None, _lines(found, most, call.console.width))
     with listing(call.paths.unfinished):
         for path, write in ((texts, comparing.write_texts), (queries, comparing.write_queries)):
             if path is not None:
@@ -180,100 +180,99 @@ def check(evaluation: Evaluation | None, limit: Limit) -> tuple[ExitStatus, str]
 _SHOWN = 5e-5  # a smaller difference is shown as 0.0000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Report:
-    compared: Compared
-    most: int
-
-    def facts(self) -> dict[str, object]:
-        compared, comparison, found = self.compared, self.compared.comparison, self.compared.evaluation
-        runs = zip(comparison.runs, comparison.joined, strict=True)
-        others = zip(comparison.runs[1:], compared.moves, strict=True)
-        size = {"queries": len(comparison.queries), "contexts": len(comparison.query)}
-        return {
-            "jobs": [
-                {
-                    "job": run.job.id,
-                    **fields_of(run.job, "name", "model"),
-                    "queries": len(run.table.asked),
-                    "contexts": len(run.table),
-                    "scored": run.scored,
-                    "labels_left_out": run.unusable,
-                    **({"matched_queries": joined.queries, "matched_contexts": joined.texts} if index else {}),
-                }
-                for index, (run, joined) in enumerate(runs)
-            ],
-            "compared": {**size, "partial": comparison.is_partial},
-            "rbo_p": comparing.P,
-            "top_k": compared.top_k,
-            "with_first": [
-                {"job": run.job.id, **asdict(comparing.summary(moves)), "moved_most": self._most(moves)}
-                for run, moves in others
-            ],
-            "evaluation": found,
-            "answers": None if found is None else self._answers(found),
-            "judgements": compared.book.name if compared.book is not None else None,
-        }
-
-    def _answers(self, found: Evaluation) -> list[dict[str, object]]:
-        """What each other job is to the first by the first metric."""
-        name = next(iter(found.runs[0].values))
-        return [
+def _facts(compared: Compared, most: int) -> dict[str, object]:
+    comparison, found = compared.comparison, compared.evaluation
+    runs = zip(comparison.runs, comparison.joined, strict=True)
+    others = zip(comparison.runs[1:], compared.moves, strict=True)
+    size = {"queries": len(comparison.queries), "contexts": len(comparison.query)}
+    return {
+        "jobs": [
             {
-                "metric": name,
-                **asdict(answer),
-                "difference_is_seen": answer.is_seen,
-                "by_query": query_changes(self.compared.comparison, found, other, name),
+                "job": run.job.id,
+                **fields_of(run.job, "name", "model"),
+                "queries": len(run.table.asked),
+                "contexts": len(run.table),
+                "scored": run.scored,
+                "labels_left_out": run.unusable,
+                **({"matched_queries": joined.queries, "matched_contexts": joined.texts} if index else {}),
             }
-            for other, answer in enumerate(answers(found), 1)
+            for index, (run, joined) in enumerate(runs)
+        ],
+        "compared": {**size, "partial": comparison.is_partial},
+        "rbo_p": comparing.P,
+        "top_k": compared.top_k,
+        "with_first": [
+            {"job": run.job.id, **asdict(comparing.summary(moves)), "moved_most": _moved_most(moves, most)}
+            for run, moves in others
+        ],
+        "evaluation": found,
+        "answers": None if found is None else _answers(comparison, found),
+        "judgements": compared.book.name if compared.book is not None else None,
+    }
+
+
+def _answers(comparison: Comparison, found: Evaluation) -> list[dict[str, object]]:
+    """What each other job is to the first by the first metric."""
+    name = next(iter(found.runs[0].values))
+    return [
+        {
+            "metric": name,
+            **asdict(answer),
+            "difference_is_seen": answer.is_seen,
+            "by_query": query_changes(comparison, found, other, name),
+        }
+        for other, answer in enumerate(answers(found), 1)
+    ]
+
+
+def _lines(compared: Compared, most: int, width: int) -> Iterator[str]:
+    comparison, found = compared.comparison, compared.evaluation
+    if partial := quality.partial_words(comparison):
+        yield from (partial, "")
+    yield from _table(quality.job_titles(), quality.job_rows(comparison), width)
+    size = {"queries": len(comparison.queries), "texts": len(comparison.query)}
+    yield worded("Compared: {queries} queries with {texts} candidates that all have scored", **size)
+    yield ""
+    letters = [quality.letter(index) for index in range(len(comparison.runs))]
+    yield from _table(*quality.measure_table(compared), width)
+    if found is not None:
+        yield one_line(quality.source_words(found, compared.book))
+        yield from quality.remarks(found)
+    for index, run in enumerate(comparison.runs):
+        if run.unusable is not None:
+            yield worded("Job {job}: {sentence}", job=letters[index], sentence=unusable_words(run.unusable))
+    for index, moves in enumerate(compared.moves, 1):
+        if moved := _moved_most(moves, most):
+            yield from ("", worded("Moved most from A to {job}:", job=letters[index]))
+            rows = [(number(each.largest_change), _query_words(each.id, each.text)) for each in moved]
+            yield from _table((tr("Most ranks"), tr("Query")), rows, width)
+    if found is not None and not found.measures_nothing:
+        yield from _answer_lines(comparison, found, most, width)
+
+
+def _moved_most(moves: Sequence[QueryMove], most: int) -> list[QueryMove]:
+    return [move for move in moves if move.largest_change][:most]
+
+
+def _answer_lines(comparison: Comparison, found: Evaluation, most: int, width: int) -> Iterator[str]:
+    metric = next(iter(found.runs[0].means))
+    for index, answer in enumerate(answers(found), 1):
+        letter = quality.letter(index)
+        headline, *sentences = quality.answer_words(answer, letter, metric)
+        p = "" if answer.low is None or answer.p == 1 else f" p = {number(answer.p, '.3f')}."
+        yield from ("", f"{headline}. {' '.join(filter(None, sentences))}{p}")
+        changes = query_changes(comparison, found, index, metric)
+        rows = [
+            (
+                score_text(each.value),
+                score_text(each.other_value),
+                quality.signed(each.difference, "+.4f"),
+                one_line(each.text),
+            )
+            for each in sorted(changes, key=lambda each: -abs(each.difference))[:most]
+            if abs(each.difference) > _SHOWN
         ]
-
-    def lines(self, width: int) -> Iterator[str]:
-        compared, comparison, found = self.compared, self.compared.comparison, self.compared.evaluation
-        if partial := quality.partial_words(comparison):
-            yield from (partial, "")
-        yield from _table(quality.job_titles(), quality.job_rows(comparison), width)
-        size = {"queries": len(comparison.queries), "texts": len(comparison.query)}
-        yield worded("Compared: {queries} queries with {texts} candidates that all have scored", **size)
-        yield ""
-        letters = [quality.letter(index) for index in range(len(comparison.runs))]
-        yield from _table(*quality.measure_table(compared), width)
-        if found is not None:
-            yield one_line(quality.source_words(found, compared.book))
-            yield from quality.remarks(found)
-        for index, run in enumerate(comparison.runs):
-            if run.unusable is not None:
-                yield worded("Job {job}: {sentence}", job=letters[index], sentence=unusable_words(run.unusable))
-        for index, moves in enumerate(compared.moves, 1):
-            if most := self._most(moves):
-                yield from ("", worded("Moved most from A to {job}:", job=letters[index]))
-                moved = [(number(each.largest_change), _query_words(each.id, each.text)) for each in most]
-                yield from _table((tr("Most ranks"), tr("Query")), moved, width)
-        if found is not None and not found.measures_nothing:
-            yield from self._answer_lines(found, letters, width)
-
-    def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
-        moved = [move for move in moves if move.largest_change]
-        return moved[: self.most]
-
-    def _answer_lines(self, found: Evaluation, letters: Sequence[str], width: int) -> Iterator[str]:
-        metric = next(iter(found.runs[0].means))
-        for index, answer in enumerate(answers(found), 1):
-            headline, *sentences = quality.answer_words(answer, letters[index], metric)
-            p = "" if answer.low is None or answer.p == 1 else f" p = {number(answer.p, '.3f')}."
-            yield from ("", f"{headline}. {' '.join(filter(None, sentences))}{p}")
-            changes = query_changes(self.compared.comparison, found, index, metric)
-            rows = [
-                (
-                    score_text(each.value),
-                    score_text(each.other_value),
-                    quality.signed(each.difference, "+.4f"),
-                    one_line(each.text),
-                )
-                for each in sorted(changes, key=lambda each: -abs(each.difference))[: self.most]
-                if abs(each.difference) > _SHOWN
-            ]
-            yield from _table(("A", letters[index], tr("Difference"), tr("Query")), rows, width)
+        yield from _table(("A", letter, tr("Difference"), tr("Query")), rows, width)
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:

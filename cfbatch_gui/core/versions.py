@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import islice
@@ -22,10 +22,11 @@ from cfbatch_gui.core.inputs.input_values import Mapping
 from cfbatch_gui.core.job_folder.fingerprints import Hashes, hashes_of, hashes_of_items, mixed, places
 from cfbatch_gui.core.job_folder.folder import JobFolder, texts_forgotten
 from cfbatch_gui.core.job_folder.schema import metadata_value
-from cfbatch_gui.core.jobs.reuse import NOTHING, Numbers, Reusable
+from cfbatch_gui.core.jobs.reuse import Numbers, Reusable
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.csv_tables import Dialect
+from cfbatch_gui.core.results.numbers import occurrences
 from cfbatch_gui.core.system.files import atomic_writer
 
 _BLOCK = 20_000
@@ -160,19 +161,9 @@ def _hashes(database: sqlite3.Connection, statement: str) -> Hashes:
 
 
 def _numbered(names: Hashes) -> Hashes:
-    order = np.argsort(names, kind="stable")
-    sorted_names = names[order]
-    is_first = np.concatenate(([True], sorted_names[1:] != sorted_names[:-1]))[: len(names)]
-    if is_first.all():
-        return names
-    starts = np.flatnonzero(is_first)
-    before = np.arange(len(names)) - np.repeat(starts, np.diff(np.append(starts, len(names))))
-    counts = np.zeros(len(names), np.uint64)
-    counts[order] = before.astype(np.uint64)
-    is_again = counts > 0
-    found = names.copy()
-    found[is_again] = mixed(names[is_again], counts[is_again])
-    return found
+    """With equal ones told apart by their order."""
+    before = occurrences(names)
+    return np.where(before > 0, mixed(names, before), names)
 
 
 def changes_of(differences: Differences, items: Sequence[int]) -> list[Change]:
@@ -315,58 +306,40 @@ SELECT item_no FROM items WHERE item_no NOT IN (SELECT item_no FROM repeats)
 """
 
 
-def _none() -> Numbers:
-    return np.zeros(0, np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class DraftVersion:
-    """`sent` and `taken` are numbers of items, ascending, without repetitions."""
+    """`sent` and `taken` are numbers of items, ascending, without repetitions. Without a predecessor all are added, and
+    `earlier` is the draft's own folder.
+    """
 
     folder: JobFolder
-    reusable: Reusable = NOTHING
-    predecessor: Job | None = None
-    earlier: JobFolder | None = None
-    differences: Differences | None = None
-    sent: Numbers = field(default_factory=_none)
-    taken: Numbers = field(default_factory=_none)
-    chosen_anew: int = 0  # items that are sent because the user wants it
-
-    @property
-    def moved(self) -> Numbers:
-        return self.differences.moved if self.differences else _none()
-
-    @property
-    def removed(self) -> Numbers:
-        """Items of the predecessor that became none of the draft."""
-        return self.differences.removed if self.differences else _none()
+    reusable: Reusable
+    predecessor: Job | None
+    earlier: JobFolder
+    differences: Differences
+    sent: Numbers
+    taken: Numbers
+    chosen_anew: int  # items that are sent because the user wants it
 
     def count_sent(self, change: Change) -> int:
-        if self.differences is None:
-            return len(self.sent) if change is Change.ADDED else 0
         return int(np.count_nonzero(np.isin(self.sent, self.differences.items(change))))
 
     def rows(self, items: Sequence[int]) -> list[VersionRow]:
         """Rows of the draft, in the order given. Quick for a page of them. Raises DataError."""
-        found = read_rows(self.folder, items)
-        differences = self.differences
-        changes = changes_of(differences, items) if differences else [Change.ADDED] * len(found)
-        before: dict[int, str] = {}
-        if differences is not None and self.earlier is not None:
-            changed = [item for item, change in zip(items, changes, strict=True) if change is Change.CHANGED]
-            was = [int(differences.was[item - 1]) for item in changed]
-            before = {item: row.text for item, row in zip(changed, read_rows(self.earlier, was), strict=True)}
+        changes = changes_of(self.differences, items)
+        changed = [item for item, change in zip(items, changes, strict=True) if change is Change.CHANGED]
+        was = [int(self.differences.was[item - 1]) for item in changed]
+        before = {item: row.text for item, row in zip(changed, read_rows(self.earlier, was), strict=True)}
         return [
             msgspec.structs.replace(
                 row, change=change, source=self._source_of(row.item_no), before=before.get(row.item_no, "")
             )
-            for row, change in zip(found, changes, strict=True)
+            for row, change in zip(read_rows(self.folder, items), changes, strict=True)
         ]
 
     def removed_rows(self, items: Sequence[int]) -> list[VersionRow]:
         """Rows of the predecessor. Raises DataError."""
-        rows = read_rows(self.earlier, items) if self.earlier else []
-        return [msgspec.structs.replace(row, change=Change.REMOVED) for row in rows]
+        return [msgspec.structs.replace(row, change=Change.REMOVED) for row in read_rows(self.earlier, items)]
 
     def _source_of(self, item: int) -> str:
         at = int(np.searchsorted(self.reusable.found["item"], item))
@@ -384,19 +357,17 @@ def look_at_version(
         sendable = np.fromiter((number for (number,) in database.execute(_SENDABLE)), np.int64)
         (anew,) = database.execute("SELECT count(*) FROM sent_anew").fetchone()
     predecessor = find_predecessor(draft, jobs, folder_of)
-    earlier = folder_of(predecessor.id) if predecessor else None
-    if earlier is not None and texts_forgotten(earlier) is not None:
-        predecessor = earlier = None
-    return DraftVersion(
-        folder,
-        reusable,
-        predecessor,
-        earlier,
-        compare_versions(folder, earlier) if earlier else None,
-        sent=sendable[~np.isin(sendable, reusable.found["item"])],
-        taken=reusable.found["item"],
-        chosen_anew=anew,
-    )
+    if predecessor is not None and texts_forgotten(folder_of(predecessor.id)) is not None:
+        predecessor = None
+    earlier, taken = folder_of(predecessor.id) if predecessor else folder, reusable.found["item"]
+    differences = compare_versions(folder, earlier) if predecessor else _all_added(np.union1d(sendable, taken))
+    sent = sendable[~np.isin(sendable, taken)]
+    return DraftVersion(folder, reusable, predecessor, earlier, differences, sent, taken, anew)
+
+
+def _all_added(items: Numbers) -> Differences:
+    none = items[:0]
+    return Differences(items, none, none, none, none, none, none, are_by_id=False)
 
 
 _AT_ONCE = 5_000

@@ -27,7 +27,7 @@ def measure_name(name: str) -> str:
     return name.replace("R@", "Recall@", 1) if name.startswith("R@") else name
 
 
-def measure_meaning(name: str, k: int) -> str:
+def _meaning(name: str, k: int) -> str:
     meanings = {
         f"nDCG@{k}": tr("how close the first {k} are to the best order there could be, which is 1"),
         "RR": tr("1 divided by the rank of the first relevant text"),
@@ -141,13 +141,9 @@ def too_few_judged(evaluation: Evaluation) -> str:
 
 def measure_rows(measures: Sequence[RunMeasures], k: int) -> list[tuple[str, ...]]:
     """A row for each measure: its name, its mean under each job, and what it means."""
+    names = measures[0].means
     rows = [
-        (
-            measure_name(name),
-            *(score_text(run.means[name]) for run in measures),
-            measure_meaning(name, k),
-        )
-        for name in measures[0].means
+        (measure_name(name), *(score_text(run.means[name]) for run in measures), _meaning(name, k)) for name in names
     ]
     judged = (percent(run.judged_share) for run in measures)
     return [*rows, (f"Judged@{k}", *judged, tr("of the first texts are judged; the others count as 0"))]
@@ -164,27 +160,20 @@ def measure_table(compared: Compared) -> tuple[tuple[str, ...], list[tuple[str, 
 def overlap_rows(moves: Sequence[Sequence[QueryMove]], top_k: int) -> list[tuple[str, ...]]:
     """A row for each figure about the order alone, under each job but the first, with what it means."""
     totals = [summary(each) for each in moves]
-    of = (
-        [figure_of(each.other_first, each.queries) for each in totals],
-        [figure_of(each.unmoved, each.queries) for each in totals],
+    overlap = tr("overlap with A: 1 is the same ranking, less the higher up they differ (p = 0.9)")
+    of_first = worded("overlap with A of the first {k} texts", k=top_k)
+    moved = tr("queries with another first text than A")
+    rows = (
+        ("RBO", [score_text(each.rbo) for each in totals], overlap),
+        (worded("Top {k}", k=top_k), [score_text(each.top) for each in totals], of_first),
+        (tr("Other first"), [figure_of(each.other_first, each.queries) for each in totals], moved),
+        (
+            tr("Unmoved"),
+            [figure_of(each.unmoved, each.queries) for each in totals],
+            tr("queries that are ranked as in A"),
+        ),
     )
-    none = "–"  # A with itself
-    return [
-        (
-            "RBO",
-            none,
-            *(score_text(each.rbo) for each in totals),
-            tr("overlap with A: 1 is the same ranking, less the higher up they differ (p = 0.9)"),
-        ),
-        (
-            worded("Top {k}", k=top_k),
-            none,
-            *(score_text(each.top) for each in totals),
-            worded("overlap with A of the first {k} texts", k=top_k),
-        ),
-        (tr("Other first"), none, *of[0], tr("queries with another first text than A")),
-        (tr("Unmoved"), none, *of[1], tr("queries that are ranked as in A")),
-    ]
+    return [(name, "–", *values, meaning) for name, values, meaning in rows]  # none for A with itself
 
 
 def figure_of(some: int, every: int) -> str:

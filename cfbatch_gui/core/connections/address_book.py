@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cfbatch_gui.core.connections.credentials import (
-    CLOUDFLARE,
-    TOKEN_VARIABLE,
-    Credentials,
-    KeyringState,
-    TokenSource,
-)
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, KeyringState, TokenSource
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
 from cfbatch_gui.core.messages import comma_list, message
 from cfbatch_gui.core.system.paths import Paths

@@ -20,7 +20,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results import labels as of_labels
 from cfbatch_gui.core.results import score_table
 from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
-from cfbatch_gui.core.results.numbers import starts
+from cfbatch_gui.core.results.numbers import occurrences, starts
 from cfbatch_gui.core.results.rankings import RetrievalIds, ranked_order
 from cfbatch_gui.core.system.threads import check_stopped
 
@@ -238,18 +238,10 @@ def _usable(keys: Keys, by: MatchedBy) -> tuple[Numbers, NDArray[np.uint64]]:
         _, index, count = np.unique(mixed, return_inverse=True, return_counts=True)
         usable = (keys.ids != 0) & (count[index] == 1)
     else:
-        mixed = mixed * _MULTIPLIER + _occurrence(mixed)
+        mixed = mixed * _MULTIPLIER + occurrences(mixed)
         usable = (keys.ids != 0) | (by is MatchedBy.TEXT)
     found = np.flatnonzero(usable)
     return found, mixed[found]
-
-
-def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    order = np.argsort(keys, kind="stable")
-    index = np.arange(len(keys))
-    counted = np.empty(len(keys), dtype=np.uint64)
-    counted[order] = index - np.maximum.accumulate(np.where(starts(keys[order]), index, 0))
-    return counted
 
 
 Indices = NDArray[np.int32]

@@ -11,17 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.joining import (
-    NOT_THERE,
-    Documents,
-    Joined,
-    Run,
-    documents_of,
-    has_label,
-    join,
-    label_judgements,
-    ranked_documents,
-)
+from cfbatch_gui.core.evaluation import joining
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Documents, Joined, Run, has_label, join
 from cfbatch_gui.core.evaluation.metrics import usual_metrics
 from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.judgements.book import Book, Shelf, newest
@@ -239,7 +230,7 @@ def evaluate(
     runs: Sequence[Run], joined: Sequence[Joined], *, k: int = 10, book: BookGrades | None = None
 ) -> Evaluation | None:
     """The measures of each run at cut-off `k`, None if no query is judged. Blocking. Raises DataError."""
-    documents = documents_of(runs, joined)
+    documents = joining.documents_of(runs, joined)
     judged = judge(runs, joined, documents, book)
     if not len(judged.queries):
         return None
@@ -270,7 +261,7 @@ def answers(evaluation: Evaluation, metric: str = "") -> tuple[Paired, ...]:
 def _measured(run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments, k: int) -> RunMeasures:
     """The measures of all judged queries, by the documents that one run has scored, in its order, each once."""
     wanted = np.isin(joined.query_of, judged.queries) & run.table.has_score & (numbers != NOT_THERE)
-    pairs = ranked_documents(run, joined, numbers, wanted)
+    pairs = joining.ranked_documents(run, joined, numbers, wanted)
     grades, query = judged.grade_of[numbers[pairs]], joined.query_of[pairs]
     both = (judged.queries, judged.queries + 1)  # where those of a query begin, and where they end
     starts, ends = (np.searchsorted(query, each) for each in both)
@@ -327,7 +318,7 @@ def make_pool(runs: Sequence[Run], book: Book | None, *, judge: str, k: int = 10
     DataError.
     """
     joined = join(runs)
-    documents = documents_of(runs, joined)
+    documents = joining.documents_of(runs, joined)
     first: dict[int, tuple[int, int]] = {}  # the run and the pair that a document's text is read from
     labelled: set[int] = set()
     for number, (run, each, numbers) in enumerate(zip(runs, joined, documents.of_run, strict=True)):
@@ -369,7 +360,7 @@ def make_pool(runs: Sequence[Run], book: Book | None, *, judge: str, k: int = 10
 
 def _top_pairs(run: Run, joined: Joined, numbers: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """The indices of the first k pairs of each query that all runs have, a document listed twice counted once."""
-    ordered = ranked_documents(run, joined, numbers, run.table.has_score & (numbers != NOT_THERE))
+    ordered = joining.ranked_documents(run, joined, numbers, run.table.has_score & (numbers != NOT_THERE))
     query = joined.query_of[ordered]
     place = np.arange(len(ordered)) - np.searchsorted(query, query)
     return ordered[place < k]
@@ -402,4 +393,4 @@ def keep_labels(shelf: Shelf, run: Run, *, time: float) -> int:
     """Put the labels of a job into the book in use; how many were new. Raises DataError, DiskFull."""
     if not has_label(run).any() and not run.outside:
         return 0
-    return shelf.book_or_new().add_new(label_judgements(run, time=time))
+    return shelf.book_or_new().add_new(joining.label_judgements(run, time=time))

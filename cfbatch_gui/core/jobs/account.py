@@ -10,21 +10,10 @@ from dataclasses import replace
 from functools import partial
 
 from cfbatch_gui.core.errors import ReplyError, RequestGone, ServiceRefused, Unreachable, UserError
+from cfbatch_gui.core.jobs import states
 from cfbatch_gui.core.jobs.elsewhere import layout_of
 from cfbatch_gui.core.jobs.poll_schedule import LONGEST, SLICE, Waits, interval
-from cfbatch_gui.core.jobs.states import (
-    Batch,
-    BatchState,
-    Job,
-    account_progress,
-    has_copies,
-    may_be_handed_over,
-    next_shard,
-    of_shard,
-    unacknowledged,
-    unfetched_shards,
-    wants_account,
-)
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.client import Reply, is_passing
@@ -66,13 +55,13 @@ class AccountCollection:
         """
         if self._is_to_be_handed_over(job) and (is_hurried or self._due(job, "hand over") <= self._clock()):
             await self._hand_over(job)
-        for shard in unfetched_shards(self._store.job(job.id)):
+        for shard in states.unfetched_shards(self._store.job(job.id)):
             if is_hurried or self._due(job, "shard", shard) <= self._clock():
                 await self._look_at(self._store.job(job.id), shard)
 
     def next_look(self, job: Job) -> float:
         """When `look` has something to do next, in seconds since 1970; infinite when that is not known to be ever."""
-        times = [self._due(job, "shard", shard) for shard in unfetched_shards(job)]
+        times = [self._due(job, "shard", shard) for shard in states.unfetched_shards(job)]
         if self._is_to_be_handed_over(job):
             times.append(self._due(job, "hand over"))
         return min(times, default=math.inf)
@@ -82,7 +71,7 @@ class AccountCollection:
 
     def has_looked(self, job: Job) -> bool:
         """Whether it is known what the account has of the job: each shard was seen since the start of the program."""
-        return all(self._waits.of(job.id, "shard", shard).answers for shard in unfetched_shards(job))
+        return all(self._waits.of(job.id, "shard", shard).answers for shard in states.unfetched_shards(job))
 
     def may_have(self, batch: Batch) -> bool:
         """Whether the account may have an answer to this batch that is not known here."""
@@ -93,7 +82,7 @@ class AccountCollection:
         if not batch.shard or batch.direct_only:
             return False
         if not batch.handed_over_at:
-            return not job.account_problem and wants_account(job, self._store.client(job).connection)
+            return not job.account_problem and states.wants_account(job, self._store.client(job).connection)
         looked = self._waits.of(job.id, "shard", batch.shard)
         return not looked.answers or looked.failures > 0
 
@@ -124,7 +113,7 @@ class AccountCollection:
         Raises UserError as `AccountCollector`.
         """
         job = self._store.job(job_id)
-        if not has_copies(job) or not all(batch.state.is_final for batch in job.batches):
+        if not states.has_copies(job) or not all(batch.state.is_final for batch in job.batches):
             return
         client = self._store.client(job)
         if not at_once and self._clock() < job.finished_at + client.connection.keep_days * _DAY:
@@ -133,7 +122,7 @@ class AccountCollection:
             try:
                 await AccountCollector(client).forget(job_id, shard)
             except ServiceRefused as error:
-                if error.code != NO_ROOM or any(batch.handed_over_at for batch in of_shard(job.batches, shard)):
+                if error.code != NO_ROOM or any(batch.handed_over_at for batch in states.of_shard(job.batches, shard)):
                     raise  # else nothing can have been handed over: there never was a room
         now = self._clock()
         await self._store.change(job_id, lambda known: replace(known, account_cleared_at=now))
@@ -142,7 +131,7 @@ class AccountCollection:
         """Ask the service directly from now on, but for answers that wait in the account. Raises ConnectionProblem,
         with nothing changed.
         """
-        for shard in unfetched_shards(self._store.job(job_id)):
+        for shard in states.unfetched_shards(self._store.job(job_id)):
             await self._look_at(self._store.job(job_id), shard)
         job = self._store.job(job_id)
         await self._ask_directly([batch for batch in job.batches if batch.shard and not batch.is_in_account])
@@ -153,7 +142,9 @@ class AccountCollection:
         if job.taken_over or job.account_problem or self._store.holds_back:
             return False
         connection = self._store.client(job).connection
-        return wants_account(job, connection) and (account_progress(job).direct > 0 or bool(unacknowledged(job)))
+        return states.wants_account(job, connection) and (
+            states.account_progress(job).direct > 0 or bool(states.unacknowledged(job))
+        )
 
     async def _hand_over(self, job: Job) -> None:
         client = self._store.client(job)
@@ -170,14 +161,14 @@ class AccountCollection:
         """Hand over what was begun and not confirmed, then all that is due; the ledger has a shard before the account
         does.
         """
-        for shard, batches in unacknowledged(self._store.job(job_id)).items():
+        for shard, batches in states.unacknowledged(self._store.job(job_id)).items():
             await self._hand_over_shard(collector, shard, batches)
         connection = self._store.client(self._store.job(job_id)).connection
-        while due := next_shard(self._store.job(job_id), connection, self._clock()):
+        while due := states.next_shard(self._store.job(job_id), connection, self._clock()):
             shard = _free_shard(self._store.job(job_id))
             assigned = partial(_assigned, shard=shard)
             job = await self._store.change_batches(job_id, [batch.number for batch in due], assigned)
-            if batches := of_shard(job.batches, shard):
+            if batches := states.of_shard(job.batches, shard):
                 await self._hand_over_shard(collector, shard, batches)
 
     async def _hand_over_shard(self, collector: AccountCollector, shard: int, batches: Sequence[Batch]) -> None:
@@ -277,7 +268,7 @@ class AccountCollection:
             await self._say(job, STOPPED)
 
     def _missing(self, job: Job, shard: int) -> list[Batch]:
-        return [batch for batch in of_shard(job.batches, shard) if batch.is_handed_over]
+        return [batch for batch in states.of_shard(job.batches, shard) if batch.is_handed_over]
 
     async def _ask_directly(self, batches: list[Batch], *, half_stored: bool = False) -> None:
         """With `half_stored` also for a batch whose answer was about to be stored, of which nothing came."""
@@ -301,7 +292,7 @@ def _unusable(detail: str) -> ReplyError:
 
 
 def _assigned(batch: Batch, *, shard: int) -> Batch:
-    return replace(batch, shard=shard) if may_be_handed_over(batch) else batch
+    return replace(batch, shard=shard) if states.may_be_handed_over(batch) else batch
 
 
 def _confirmed(batch: Batch, *, shard: int, now: float) -> Batch:

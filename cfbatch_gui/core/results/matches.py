@@ -21,16 +21,8 @@ from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_val
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message, restored
+from cfbatch_gui.core.results import matching
 from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
-from cfbatch_gui.core.results.matching import (
-    Baseline,
-    Candidates,
-    Side,
-    assigned,
-    baseline,
-    differing_numbers,
-    find_candidates,
-)
 from cfbatch_gui.core.results.outcomes import status_of
 from cfbatch_gui.core.system.threads import check_stopped
 
@@ -156,8 +148,8 @@ class Matches:
     items_b: Numbers  # (m,)
     columns_a: ListColumns
     columns_b: ListColumns
-    candidates: Candidates
-    baseline: Baseline
+    candidates: matching.Candidates
+    baseline: matching.Baseline
     first: Numbers  # (n,) the row of B that is proposed, -1 for none
     scores: NDArray[np.float64]  # (n,) of it, NaN for none
     is_exact: bool  # each row of B once, at the greatest total score; without that, or by falling score, False
@@ -337,10 +329,10 @@ def read_matches(
         names = map(folded, of_list.values()) if has_texts else of_list
         keys = np.array([known.setdefault(name, len(known)) for name in names], np.int64)
         within, apart = (limit[at] for limit in limits)
-        sides.append(Side(vectors[items], scales[items], keys, within, apart))
+        sides.append(matching.Side(vectors[items], scales[items], keys, within, apart))
     a, b = sides[0], sides[-1]
-    candidates = find_candidates(a, b, max(options.best, _SHOWN), progress=progress)
-    measured = baseline(a, b, candidates)
+    candidates = matching.find_candidates(a, b, max(options.best, _SHOWN), progress=progress)
+    measured = matching.baseline(a, b, candidates)
     threshold = measured.proposed if options.threshold is None else options.threshold
     items_a, *others = (np.fromiter(of_list, np.int64) for of_list in texts)
     items_b = others[0] if others else items_a
@@ -349,7 +341,7 @@ def read_matches(
     first, scores, is_exact = candidates.rows[:, 0], candidates.scores[:, 0], True
     if options.each_once and not is_related:
         floor = threshold - _CLOSE * measured.spread
-        first, scores, is_exact = assigned(a, b, candidates, floor=floor, fixed=decisions)
+        first, scores, is_exact = matching.assigned(a, b, candidates, floor=floor, fixed=decisions)
     return Matches(
         folder=folder,
         items_a=items_a,
@@ -423,5 +415,5 @@ def _differing(a: Sequence[str], b: Sequence[str], first: Numbers) -> NDArray[np
     for row in np.flatnonzero(first >= 0).tolist():
         if row % 1_000 == 0:
             check_stopped()
-        found[row] = any(differing_numbers(a[row], b[int(first[row])]))
+        found[row] = any(matching.differing_numbers(a[row], b[int(first[row])]))
     return found

@@ -1,4 +1,4 @@
-"""Scores and values of vectors as text for people, and the distinct values of an array."""
+"""Scores and values of vectors as text for people, and which values of an array are equal."""
 
 import math
 from typing import TypeVar
@@ -41,3 +41,11 @@ def starts(*columns: NDArray[np.generic]) -> NDArray[np.bool_]:
     for column in columns[1:]:
         found[1:] |= column[1:] != column[:-1]
     return found
+
+
+def occurrences(keys: NDArray[Number]) -> NDArray[np.uint64]:
+    """How many equal ones stand before each of `keys`, of shape (n,)."""
+    order, index = np.argsort(keys, kind="stable"), np.arange(len(keys))
+    counted = np.empty(len(keys), dtype=np.uint64)
+    counted[order] = index - np.maximum.accumulate(np.where(starts(keys[order]), index, 0))
+    return counted

@@ -16,14 +16,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.fingerprints import MAP, keep_arrays, kept_arrays
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.embeddings import (
-    Embeddings,
-    Progress,
-    Rows,
-    UnitVectors,
-    main_subspace,
-    unit_vectors,
-)
+from cfbatch_gui.core.results.embeddings import Embeddings, Progress, Rows, UnitVectors, main_subspace, unit_vectors
 
 _ALL_WITH_ALL = 4_096  # up to so many points there is one cell, and the search is exact
 _CELL = 48  # points in a cell; more of them for many points, as there are at most 3·√n cells

@@ -9,15 +9,7 @@ from typing import Final
 
 import msgspec
 
-from cfbatch_gui.core.errors import (
-    ConnectionProblem,
-    NotConnected,
-    ReplyError,
-    ServiceBusy,
-    ServiceRefused,
-    TokenRefused,
-    UserError,
-)
+from cfbatch_gui.core import errors
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.answers import decode
 from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -90,16 +82,16 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
         return await _check_worker(client, model)
     try:
         answer = await client.find_models(model.rsplit("/", 1)[-1])
-    except NotConnected:
+    except errors.NotConnected:
         raise
-    except TokenRefused as error:
+    except errors.TokenRefused as error:
         return _failed_at(TITLES, _TOKEN, error, await _why_refused(client, error))
-    except ServiceRefused as error:
-        if error.code in _WRONG_ADDRESS and not isinstance(error, ServiceBusy):
+    except errors.ServiceRefused as error:
+        if error.code in _WRONG_ADDRESS and not isinstance(error, errors.ServiceBusy):
             wrong = message("service_no_account_id_copy_from", service=client.connection.title)
             return _failed_at(TITLES, _ACCOUNT, error, wrong)
         return _failed_at(TITLES, _TOKEN, error)
-    except UserError as error:
+    except errors.UserError as error:
         return _failed_at(TITLES, _REACHED, error)
     status = await token_status(client)
     good = [CheckResult(title, True) for title in TITLES[:3]]
@@ -114,14 +106,14 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
 async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...]:
     try:
         await client.probe(model)
-    except TokenRefused as error:
+    except errors.TokenRefused as error:
         wrong = message("worker_refused_secret_enter_one_was") if error.status == 401 else ""
         return _failed_at(WORKER_TITLES, _TOKEN, error, wrong)
-    except ServiceRefused as error:
+    except errors.ServiceRefused as error:
         if error.code in _WRONG_ADDRESS:
             return _failed_at(WORKER_TITLES, _REACHED, error, message("address_answers_but_is_not_worker"))
         return _failed_at(WORKER_TITLES, _BATCHES if error.code in _OF_THE_MODEL else _ACCOUNT, error)
-    except ConnectionProblem as error:
+    except errors.ConnectionProblem as error:
         return _failed_at(WORKER_TITLES, _REACHED, error)
     return (*(CheckResult(title, True) for title in WORKER_TITLES), *await _check_collecting(client))
 
@@ -130,7 +122,7 @@ async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
     is_wanted, has_room = client.connection.collects, False
     try:
         has_room = (await AccountCollector(client).greeting()).collects > 0
-    except UserError as error:
+    except errors.UserError as error:
         if is_wanted and error.code != NO_ROOM:
             return (CheckResult(COLLECTING_TITLE, None, error.message, is_needed=False),)
     if not has_room and not is_wanted:
@@ -139,7 +131,7 @@ async def _check_collecting(client: WorkersAI) -> tuple[CheckResult, ...]:
     return (CheckResult(COLLECTING_TITLE, has_room, "" if has_room and is_wanted else sentence, is_needed=False),)
 
 
-async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
+async def _why_refused(client: WorkersAI, error: errors.TokenRefused) -> str:
     service = client.connection.title
     if error.code in _JUNK:
         return message("service_says_is_no_api_token", service=service)
@@ -163,7 +155,7 @@ async def token_status(client: WorkersAI) -> TokenStatus | None:
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:
             return decode(TokenStatus, (await client.call_api(rest)).result, "token status")
-        except UserError:
+        except errors.UserError:
             continue
     return None
 
@@ -171,20 +163,22 @@ async def token_status(client: WorkersAI) -> TokenStatus | None:
 async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
     try:
         await client.probe(model)
-    except UserError as error:
+    except errors.UserError as error:
         return _failed(TITLES[_BATCHES], error)
     return CheckResult(TITLES[_BATCHES], None, message("gateway_answers_cloudflare_does_not_say"))
 
 
-def _failed_at(titles: tuple[str, ...], question: int, error: UserError, sentence: str = "") -> tuple[CheckResult, ...]:
+def _failed_at(
+    titles: tuple[str, ...], question: int, error: errors.UserError, sentence: str = ""
+) -> tuple[CheckResult, ...]:
     passed = (CheckResult(title, True) for title in titles[:question])
     left_open = (CheckResult(title, None) for title in titles[question + 1 :])
     return (*passed, _failed(titles[question], error, sentence), *left_open)
 
 
-def _failed(title: str, error: UserError, sentence: str = "") -> CheckResult:
+def _failed(title: str, error: errors.UserError, sentence: str = "") -> CheckResult:
     """A busy service leaves the answer open."""
-    if not isinstance(error, ServiceBusy):
+    if not isinstance(error, errors.ServiceBusy):
         return CheckResult(title, False, sentence or error.message)
     minutes, alone = max(1, math.ceil(error.retry_after / 60)), without_going_on(error.message)
     return CheckResult(title, None, message("sentence_test_again_n_minutes", n=minutes, sentence=alone))
@@ -192,7 +186,7 @@ def _failed(title: str, error: UserError, sentence: str = "") -> CheckResult:
 
 def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     ok, sentence = None, message("list_models_could_not_be_read")
-    with suppress(ReplyError):
+    with suppress(errors.ReplyError):
         found = next((each for each in read_entries(result) if each.name == model), None)
         if found is None:
             ok, sentence = False, message("model_is_not_account_list_models", model=model)

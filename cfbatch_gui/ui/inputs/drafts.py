@@ -28,14 +28,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Split,
 )
-from cfbatch_gui.core.inputs.layouts import (
-    check_mapping,
-    missing_file,
-    swapped,
-    with_layout,
-    with_role,
-    with_template,
-)
+from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, swapped, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

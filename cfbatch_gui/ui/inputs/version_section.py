@@ -73,22 +73,22 @@ class VersionSection(SectionCard):
         self._drafts = drafts
         self._version: DraftVersion | None = None
         self._items: np.ndarray[tuple[int], np.dtype[np.int64]] = np.zeros(0, np.int64)
-        tip = self.tr("Choose the job whose file this one is the new version of")
-        self.compare = MenuButton(self.tr("Compare with…"), tip=tip)
+        tip = tr("Choose the job whose file this one is the new version of")
+        self.compare = MenuButton(tr("Compare with…"), tip=tip)
         self.actions_row.addWidget(self.compare)
         self.sentence = Label("", "quiet", wrap=True)
-        self.switch = CheckBox(self.tr("Take what earlier jobs have, and send only the rest"))
+        self.switch = CheckBox(tr("Take what earlier jobs have, and send only the rest"))
         self.switch.clicked.connect(lambda reuse: drafts.change_options(reuse=reuse))
         self.tabs = Tabs(margin=0)
-        self.tabs.setAccessibleName(self.tr("Which rows are shown"))
+        self.tabs.setAccessibleName(tr("Which rows are shown"))
         for key in (SENT, TAKEN, MOVED, GONE):
             self.tabs.add(key, "")
         self.tabs.chosen.connect(lambda _: self._show_list())
         self.counts = Label("", "quiet")
-        self.table = TableView(title=self.tr("Rows of this version of the file"), inset=True)
+        self.table = TableView(title=tr("Rows of this version of the file"), inset=True)
         self.table.setItemDelegate(NewWordsDelegate(self.table))
-        self.anew = LinkButton(self.tr("Send these again all the same"), on_click=self._choose_anew)
-        words = self.tr("Take back what was chosen to be sent again")
+        self.anew = LinkButton(tr("Send these again all the same"), on_click=self._choose_anew)
+        words = tr("Take back what was chosen to be sent again")
         self.back = LinkButton(words, on_click=lambda: drafts.send_anew((), anew=False))
         self.content.setSpacing(SMALL)
         links = boxed(Flow(self.counts, self.anew, self.back))
@@ -104,16 +104,16 @@ class VersionSection(SectionCard):
         if version is None or found is None or not (predecessor or found.reused or not job.options.reuse):
             self.hide()
             return
-        title = self.tr("What earlier jobs have")
+        title = tr("What earlier jobs have")
         if predecessor is not None:
-            title = self.tr("A newer version of “{name}”").format(name=one_line(predecessor.name, _LONGEST_NAME))
+            title = tr("A newer version of “{name}”").format(name=one_line(predecessor.name, _LONGEST_NAME))
         self.set_title(title)
         words = said(reuse_sentence(found, job.kind))
         if not job.options.reuse:
-            words = self.tr("Everything is sent, also what earlier jobs have.")
-        self.sentence.setText(words or self.tr("No text of this version has a result in an earlier job."))
+            words = tr("Everything is sent, also what earlier jobs have.")
+        self.sentence.setText(words or tr("No text of this version has a result in an earlier job."))
         self.switch.setChecked(job.options.reuse)
-        summary = self.tr("{sent} to send · {taken} as before")
+        summary = tr("{sent} to send · {taken} as before")
         self.set_summary(summary.format(sent=number(len(version.sent)), taken=number(len(version.taken))))
         self._fill_menu(job, predecessor.id if predecessor else "")
         self.show()
@@ -128,10 +128,11 @@ class VersionSection(SectionCard):
         for each in islice(offered, _MOST_OFFERED):  # newest first
             name = one_line(each.name, _LONGEST_NAME).replace("&", "&&")
             self.compare.add(name, partial(self._drafts.compare_with, each.id), checked=each.id == chosen)
-        self.compare.add(self.tr("With none"), partial(self._drafts.compare_with, ""), checked=not chosen)
+        self.compare.add(tr("With none"), partial(self._drafts.compare_with, ""), checked=not chosen)
 
     def _show_tabs(self, version: DraftVersion) -> None:
-        sent, taken, moved, gone = map(len, (version.sent, version.taken, version.moved, version.removed))
+        found = version.differences
+        sent, taken, moved, gone = map(len, (version.sent, version.taken, found.moved, found.removed))
         for key, title, is_shown in (
             (SENT, plural(sent, "{n} to send", "{n} to send"), True),
             (TAKEN, plural(taken, "{n} as before", "{n} as before"), True),
@@ -146,7 +147,7 @@ class VersionSection(SectionCard):
         version, key = self._version, self.tabs.current()
         if version is None:
             return
-        lists = {TAKEN: version.taken, MOVED: version.moved, GONE: version.removed}
+        lists = {TAKEN: version.taken, MOVED: version.differences.moved, GONE: version.differences.removed}
         self._items = lists.get(key, version.sent)
         columns = _columns(self._fetch(0, min(50, len(self._items))), has_sources=key in (TAKEN, MOVED))
         self.table.show_rows(PagedRows(columns, count=len(self._items), fetch=self._fetch, parent=self.table))

@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
 from cfbatch_gui.core.errors import UserError
@@ -27,28 +22,13 @@ from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse, RememberedFolder
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui import dialogs, widgets
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Choice,
-    DangerButton,
-    ElidedLabel,
-    IconLine,
-    Label,
-    LinkButton,
-    MaybeEmpty,
-    PrimaryButton,
-    Saying,
-    boxed,
-    column,
-    form,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, Choice, IconLine, Label, LinkButton, Saying, boxed, column, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import account_columns
 from cfbatch_gui.words.languages import said, tr
@@ -75,7 +55,7 @@ class AttachedFiles(QWidget):
         self._missing, self._is_reading = "", False
         self.choose_file = Button(tr("Choose the file…"), "file-up", partial(self._choose))
         self.choose_folder = Button(tr("Choose a folder…"), "folder", partial(self._choose, is_folder=True))
-        self.names = ElidedLabel("")
+        self.names = widgets.ElidedLabel("")
         self.remove = LinkButton(tr("Remove"), on_click=self._remove)
         self.add_second = LinkButton(tr("Add the file of candidates…"), "plus", partial(self._choose, is_second=True))
         kinds = ((tr("Ranked texts"), Kind.RANK), (tr("Vectors"), Kind.EMBED))
@@ -172,7 +152,9 @@ class AttachDialog(Dialog):
         self.tasks = Tasks(self, lambda error: self.problem.set_line(said(error.message)))
         self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS))
         self.problem = Saying("circle-x", "error", "body")
-        self.add_button = PrimaryButton(tr("Add the job"), "plus", lambda: self.tasks.start("attach", self._attach()))
+        self.add_button = widgets.PrimaryButton(
+            tr("Add the job"), "plus", lambda: self.tasks.start("attach", self._attach())
+        )
         self.text = QPlainTextEdit()
         self.text.setPlaceholderText(tr("The request ID, or the whole answer that curl or your Worker got"))
         self.text.setAccessibleName(tr("Request ID"))
@@ -187,7 +169,7 @@ class AttachDialog(Dialog):
         self.model.setAccessibleName(tr("Model"))
         self.text.textChanged.connect(self._update)
         self.files.changed.connect(self._update)
-        fields = form()
+        fields = widgets.form()
         fields.addRow(Label(tr("Sent through"), "quiet"), self.connection)
         fields.addRow(Label(tr("Model"), "quiet"), self.model)
         fields.addRow(Label(tr("What was sent"), "quiet"), self.files)
@@ -266,7 +248,7 @@ class AccountDialog(Dialog):
         self.table = TableView("account/jobs", title, self.rows, on_opened=lambda _: self.take_button.click())
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
-        self.places = MaybeEmpty("inbox", self.table)
+        self.places = widgets.MaybeEmpty("inbox", self.table)
         self.places.show_sentence(
             tr(
                 "A Worker of your own can collect answers in your account while this computer is off. There is none"
@@ -282,9 +264,9 @@ class AccountDialog(Dialog):
         sent = (Label(tr("The file that was sent"), "strong"), self.files, Label(note, "small", wrap=True))
         self._sent = boxed(column(*sent, gap=SMALL))
         self.doing = Saying("loader", "accent", "quiet", wrap=False)
-        self.take_button = PrimaryButton(tr("Take over"), "download", self._take_over_or_open)
+        self.take_button = widgets.PrimaryButton(tr("Take over"), "download", self._take_over_or_open)
         remove = partial(self._start, self._remove)
-        self.remove_button = DangerButton(tr("Remove from my account…"), "trash-2", remove)
+        self.remove_button = widgets.DangerButton(tr("Remove from my account…"), "trash-2", remove)
         which = boxed(row(Label(tr("Worker"), "quiet"), self.connection, None, self.look_button, gap=MEDIUM))
         about = tr("Jobs whose answers your account collects, whichever computer has sent them.")
         content = (which, self.problem, (self.places, 1), self._sent, self.doing)

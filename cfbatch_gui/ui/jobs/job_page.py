@@ -23,24 +23,13 @@ from cfbatch_gui.core.jobs.states import (
 )
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui import dialogs, widgets
 from cfbatch_gui.ui.job_actions import JobActions, can_be_forgotten, can_be_judged
 from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import (
-    Button,
-    MenuButton,
-    PageHeader,
-    PrimaryButton,
-    Roomy,
-    Tabs,
-    column,
-    line,
-    restyle,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column, line, restyle, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.jobs import can_change_account, can_clear_account, is_over, request_ids, summary_words
@@ -91,7 +80,7 @@ class JobPage(QWidget):
         self.details = DetailsView(program)
         self._make_header()
         self._make_tabs()
-        self.use_button = MenuButton(tr("Use for something else"), tip=tr("Nothing is sent for it."))
+        self.use_button = widgets.MenuButton(tr("Use for something else"), tip=tr("Nothing is sent for it."))
         self.use_button.menu().aboutToShow.connect(self._fill_uses)
         restyle(self.use_button, "kind", "quiet")
         uses = column(None, row(self.use_button, 15, gap=0), None, line(), gap=0)

@@ -26,7 +26,7 @@ from cfbatch_gui.core.jobs.states import (
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui import dialogs, widgets
 from cfbatch_gui.ui.budget import send_within_budget
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.notices import Notices, action_words
@@ -34,49 +34,9 @@ from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import (
-    PAGE_MARGINS,
-    Button,
-    Card,
-    Flow,
-    IconLabel,
-    IconLine,
-    Label,
-    Level,
-    LinkButton,
-    NoticeBar,
-    QuietButton,
-    Saying,
-    StateLabel,
-    ThinProgress,
-    add_action,
-    boxed,
-    column,
-    row,
-    scrolled,
-)
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
-from cfbatch_gui.words import figures
-from cfbatch_gui.words.jobs import (
-    account_words,
-    batch_price_words,
-    can_be_sent_again,
-    is_over,
-    is_under_way,
-    note_of,
-    running_words,
-    usual_words,
-)
+from cfbatch_gui.words import figures, jobs, states
 from cfbatch_gui.words.languages import said, tr
-from cfbatch_gui.words.states import (
-    AnswerPlace,
-    StateWords,
-    connection_of,
-    is_practice,
-    state_texts,
-    state_words,
-    words_of_batch,
-)
 
 MOST_BYTES = 200_000  # of a raw answer that are shown
 
@@ -122,8 +82,8 @@ class BatchTable(TableView):
         self.batches.set_rows(job.batches)
         self.viewport().update()
 
-    def state_of(self, batch: Batch) -> StateWords:
-        return words_of_batch(batch, self._job)
+    def state_of(self, batch: Batch) -> states.StateWords:
+        return states.words_of_batch(batch, self._job)
 
     def open_answer(self, index: int) -> None:
         number = self.batches.row(index).number
@@ -133,10 +93,10 @@ class BatchTable(TableView):
     def add_to_menu(self, menu: QMenu, index: int) -> None:
         batch = self.batches.row(index)
         if batch.state is BatchState.DONE:
-            add_action(menu, tr("Open the answer"), lambda: self.open_answer(index), "file-text")
+            widgets.add_action(menu, tr("Open the answer"), lambda: self.open_answer(index), "file-text")
         if batch.request_id and self._program.settings.for_developers:
             copy = partial(QGuiApplication.clipboard().setText, batch.request_id)
-            add_action(menu, tr("Copy request ID"), copy, "copy")
+            widgets.add_action(menu, tr("Copy request ID"), copy, "copy")
 
     def _next_check(self, batch: Batch) -> str:
         is_paused = self._job is not None and bool(self._job.paused_because)
@@ -157,16 +117,16 @@ class BatchTable(TableView):
                 tr("State"),
                 lambda batch: self.state_of(batch).text,
                 width=110,
-                widest=state_texts(),
+                widest=states.state_texts(),
                 icon=lambda batch: (self.state_of(batch).icon, self.state_of(batch).role),
                 colour=lambda batch: self.state_of(batch).role,
             ),
             Column(tr("Request ID"), lambda batch: batch.request_id, hidden=True, stretch=True),
             Column(
                 tr("Note"),
-                lambda batch: note_of(batch)[0],
+                lambda batch: jobs.note_of(batch)[0],
                 stretch=True,
-                colour=lambda batch: note_of(batch)[1],
+                colour=lambda batch: jobs.note_of(batch)[1],
             ),
             NumberColumn(tr("Requests"), lambda batch: batch.requests, hidden=True, **count),
             NumberColumn(tr("Tokens"), lambda batch: batch.tokens or None, hidden=True, **count),
@@ -212,8 +172,8 @@ class RawAnswerDialog(Dialog):
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         font.setPixelSize(self.fontInfo().pixelSize())
         self.text.setFont(font)
-        copy = Button(tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        about = IconLine("", wrap=False)
+        copy = widgets.Button(tr("Copy"), "copy", lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+        about = widgets.IconLine("", wrap=False)
         self.lay_out(title, self.text, beside=((about, 1), copy))
         try:
             text, is_whole = _beginning(folder.reply(batch))
@@ -265,32 +225,32 @@ def ranges(numbers: list[int]) -> str:
     return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
 
 
-class UnknownOutcomeCard(Card):
+class UnknownOutcomeCard(widgets.Card):
     def __init__(self, program: Program, job: Job, batch: Batch) -> None:
-        self._title = Label("", "part")
-        self._seen, self._means = Label("", "body", wrap=True), Label("", "quiet", wrap=True)
-        self.problem = Saying("circle-x", "error", "error")
-        choices = Flow()
-        head = row(IconLabel("triangle-alert", "attention", 18), self._title, None)
-        super().__init__(head, self._seen, self._means, MEDIUM - SMALL, boxed(choices), self.problem)
+        self._title = widgets.Label("", "part")
+        self._seen, self._means = widgets.Label("", "body", wrap=True), widgets.Label("", "quiet", wrap=True)
+        self.problem = widgets.Saying("circle-x", "error", "error")
+        choices = widgets.Flow()
+        head = widgets.row(widgets.IconLabel("triangle-alert", "attention", 18), self._title, None)
+        super().__init__(head, self._seen, self._means, MEDIUM - SMALL, widgets.boxed(choices), self.problem)
         self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
         self.tasks = Tasks(self, lambda error: self.problem.set_line(said(error.message)))
         self.id_field = QLineEdit()
-        self.id_field.setPlaceholderText(self.tr("Request ID, if you have it"))
-        self.id_field.setAccessibleName(self.tr("Request ID of batch {n}").format(n=batch.number))
+        self.id_field.setPlaceholderText(tr("Request ID, if you have it"))
+        self.id_field.setAccessibleName(tr("Request ID of batch {n}").format(n=batch.number))
         self.id_field.setMinimumWidth(scaled(190))
         self.id_field.setMaximumWidth(scaled(340))
         self.id_field.textChanged.connect(self._typed)
         self.id_field.returnPressed.connect(self.adopt)
-        self.adopt_button = Button(self.tr("Use this ID"), "link", self.adopt)
-        self.again_button = Button(
-            self.tr("Send again…"), "rotate-ccw", lambda: self.tasks.start("send again", self._send_again())
+        self.adopt_button = widgets.Button(tr("Use this ID"), "link", self.adopt)
+        self.again_button = widgets.Button(
+            tr("Send again…"), "rotate-ccw", lambda: self.tasks.start("send again", self._send_again())
         )
-        self.dismiss_button = QuietButton(
-            self.tr("Leave it out"),
+        self.dismiss_button = widgets.QuietButton(
+            tr("Leave it out"),
             "x",
             lambda: self.tasks.start("dismiss", self._actions.dismiss(job.id, batch.number)),
-            tip=self.tr("Leave this batch without results. It can still be sent again."),
+            tip=tr("Leave this batch without results. It can still be sent again."),
         )
         self.fields = (self.id_field, self.adopt_button, self.again_button, self.dismiss_button)
         for each in self.fields:
@@ -301,7 +261,7 @@ class UnknownOutcomeCard(Card):
         self._job, self._batch = job, batch
         for widget in (self.id_field, self.adopt_button):
             widget.setVisible(not batch.at_once)  # a batch that was run without the queue has no request id
-        self._title.setText(self.tr("Batch {n} may or may not have arrived").format(n=batch.number))
+        self._title.setText(tr("Batch {n} may or may not have arrived").format(n=batch.number))
         self._seen.setText(said(batch.error))
         self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
 
@@ -312,31 +272,31 @@ class UnknownOutcomeCard(Card):
 
     def _what_it_means(self) -> str:
         if self._batch.at_once:
-            return self.tr("It was run without the queue, so its answer cannot be asked for any more.")
+            return tr("It was run without the queue, so its answer cannot be asked for any more.")
         texts = figures.plural(self._batch.texts, "{n} text", "{n} texts")
-        return self.tr(
+        return tr(
             "The service keeps no list of what it has accepted, so only a request ID can tell. If you have it, from a"
             " log or a proxy, paste it: it is adopted when the answer fits these {texts}."
         ).format(texts=texts)
 
     def _what_it_cost(self, planned: Planned) -> str:
-        if is_practice(self._job):
-            return self.tr("Practice costs nothing.")
-        price = batch_price_words(self._job, self._batch, planned)
+        if states.is_practice(self._job):
+            return tr("Practice costs nothing.")
+        price = jobs.batch_price_words(self._job, self._batch, planned)
         if not price:
-            return self.tr("If it was accepted, it was billed; sending it again is billed again.")
-        return self.tr("If it was accepted, it cost {price}; sending it again costs that again.").format(price=price)
+            return tr("If it was accepted, it was billed; sending it again is billed again.")
+        return tr("If it was accepted, it cost {price}; sending it again costs that again.").format(price=price)
 
     def _typed(self, text: str) -> None:
-        self.adopt_button.set_possible("" if text.strip() else self.tr("Paste the request ID first."))
+        self.adopt_button.set_possible("" if text.strip() else tr("Paste the request ID first."))
         self.problem.hide()
 
     async def _send_again(self) -> None:
         sure = await dialogs.ask(
             self.window(),
-            self.tr("Send batch {n} again?").format(n=self._batch.number),
-            self.tr("If it did arrive the first time, it may be billed twice."),
-            accept=self.tr("Send again"),
+            tr("Send batch {n} again?").format(n=self._batch.number),
+            tr("If it did arrive the first time, it may be billed twice."),
+            accept=tr("Send again"),
             danger=True,
         )
         if sure:
@@ -346,14 +306,14 @@ class UnknownOutcomeCard(Card):
 class AccountPart(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._looks = tuple(map(state_words, (BatchState.PLANNED, *AnswerPlace)))
-        self.figures = tuple(StateLabel("", words.icon, words.role) for words in self._looks)
-        self.line = Saying("info", role="body")
-        self.setLayout(column(boxed(Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))
+        self._looks = tuple(map(states.state_words, (BatchState.PLANNED, *states.AnswerPlace)))
+        self.figures = tuple(widgets.StateLabel("", words.icon, words.role) for words in self._looks)
+        self.line = widgets.Saying("info", role="body")
+        self.setLayout(widgets.column(widgets.boxed(widgets.Flow(*self.figures, gap=LARGE)), self.line, gap=SMALL))
         self.hide()
 
     def show_job(self, job: Job, connection: Connection | None) -> None:
-        words = account_words(job, connection)
+        words = jobs.account_words(job, connection)
         self.setVisible(words is not None)
         if words is None:
             return
@@ -369,7 +329,7 @@ class Need:
     """What the user should know or do, with the words of each link and what it does."""
 
     text: str
-    level: Level
+    level: widgets.Level
     links: tuple[tuple[str, Callable[[], object]], ...] = ()
 
 
@@ -389,7 +349,7 @@ class ProgressView(QWidget):
         self._planned = Planned()
         self.tasks = Tasks(self, notices.show_error)
         self.cards: dict[int, UnknownOutcomeCard] = {}
-        self.bars: list[NoticeBar] = []
+        self.bars: list[widgets.NoticeBar] = []
         self._shown_needs: list[tuple[str, ...]] = []
         self.table = BatchTable(program)
         self._make_widgets()
@@ -401,7 +361,7 @@ class ProgressView(QWidget):
         if self._job is None or job.id != self._job.id:
             self._remove_cards(set(self.cards))
         self._job, self._planned = job, planned
-        self.account.show_job(job, connection_of(self._program, job))
+        self.account.show_job(job, states.connection_of(self._program, job))
         self._show_needs(list(self._needs(job)))
         self._show_cards(job)
         self._attention_box.setVisible(bool(self.bars or self.cards))
@@ -412,61 +372,61 @@ class ProgressView(QWidget):
 
     def _make_widgets(self) -> None:
         self.account = AccountPart()
-        self.title = Label("", "part")
-        self.look_link = LinkButton(self.tr("Look at what is here"), on_click=self.look_wanted.emit)
-        self.bar = ThinProgress()
-        self.times = Label("", "quiet", wrap=True)
-        self._foot = Saying("info")
+        self.title = widgets.Label("", "part")
+        self.look_link = widgets.LinkButton(tr("Look at what is here"), on_click=self.look_wanted.emit)
+        self.bar = widgets.ThinProgress()
+        self.times = widgets.Label("", "quiet", wrap=True)
+        self._foot = widgets.Saying("info")
 
     def _lay_out(self) -> None:
-        head = row(self.title, None, self.look_link)
-        summary = Card(head, self.bar, self.times, self.account, gap=13)
-        batches = Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
+        head = widgets.row(self.title, None, self.look_link)
+        summary = widgets.Card(head, self.bar, self.times, self.account, gap=13)
+        batches = widgets.Card(self.table, margins=(SMALL, 4, SMALL, SMALL))
         self.table.setMinimumHeight(_TABLE_HEIGHT)
         batches.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
-        self._attention = column()
-        self._attention_box = boxed(self._attention)
+        self._attention = widgets.column()
+        self._attention_box = widgets.boxed(self._attention)
         parts = (self._attention_box, summary, (batches, 1), self._foot)
-        content = column(*parts, gap=LARGE - 2, margins=PAGE_MARGINS)
-        self.setLayout(column(scrolled(boxed(content)), gap=0))
+        content = widgets.column(*parts, gap=LARGE - 2, margins=widgets.PAGE_MARGINS)
+        self.setLayout(widgets.column(widgets.scrolled(widgets.boxed(content)), gap=0))
 
     # What needs the user
 
     def _needs(self, job: Job) -> Iterator[Need]:
         """Why the job is paused, why the account does not collect, and what became of batches."""
-        over, connection = is_over(job), connection_of(self._program, job)
+        over, connection = jobs.is_over(job), states.connection_of(self._program, job)
         if job.paused_because and not over:
             trouble = self._program.runner.pause_error(job.id)
             act = self._notices.act_of(trouble.action) if trouble is not None else None
             first = ((action_words(trouble.action), act),) if trouble is not None and act is not None else ()
-            level: Level = "info" if job.paused_because in STOPPED else "attention"
-            yield Need(said(job.paused_because), level, (*first, (self.tr("Carry on"), self.carry_on)))
+            level: widgets.Level = "info" if job.paused_because in STOPPED else "attention"
+            yield Need(said(job.paused_because), level, (*first, (tr("Carry on"), self.carry_on)))
         if job.account_problem and not over and connection is not None and wants_account(job, connection):
             collect = partial(self._start, "account", self._program.actions.collect_in_account)
-            links = () if job.taken_over else ((self.tr("Collect in my account"), collect),)
+            links = () if job.taken_over else ((tr("Collect in my account"), collect),)
             yield Need(said(job.account_problem), "attention", links)
         for trouble_of_some in troubles_of(job):
             yield self._need_of(job, trouble_of_some)
 
     def _need_of(self, job: Job, trouble: Trouble) -> Need:
         first, links = trouble[0], list[tuple[str, Callable[[], object]]]()
-        is_end = can_be_sent_again(first)  # otherwise they wait, or some of their requests were refused
-        pattern = self.tr("Batch {n}: {why}") if len(trouble) == 1 else self.tr("Batches {n}: {why}")
-        level: Level = "error" if is_end else "attention"
+        is_end = jobs.can_be_sent_again(first)  # otherwise they wait, or some of their requests were refused
+        pattern = tr("Batch {n}: {why}") if len(trouble) == 1 else tr("Batches {n}: {why}")
+        level: widgets.Level = "error" if is_end else "attention"
         why = said(first.error)
         if first.state is BatchState.DISMISSED:
-            level, why = "info", self.tr("left as it is; it may or may not have arrived.")
+            level, why = "info", tr("left as it is; it may or may not have arrived.")
         if first.error_detail:
             details = redacted(f"{said(first.error)}\n{first.error_detail}")
-            links.append((self.tr("Copy details"), partial(QGuiApplication.clipboard().setText, details)))
+            links.append((tr("Copy details"), partial(QGuiApplication.clipboard().setText, details)))
         is_ours = not (job.attached or job.taken_over)
         if is_end and is_ours:
             is_at_once = first.error_action == Action.RUN_SYNCHRONOUSLY
-            words = self.tr("Run at once") if is_at_once else self.tr("Send again")
+            words = tr("Run at once") if is_at_once else tr("Send again")
             links.append((words, partial(self._start, "send again", partial(self._send_again, trouble))))
         elif first.failed_requests and is_ours:
             again = partial(self._start, "send again", partial(send_within_budget, self, self._program))
-            links.append((self.tr("Send these again"), again))
+            links.append((tr("Send these again"), again))
         return Need(pattern.format(n=ranges([batch.number for batch in trouble]), why=why), level, tuple(links))
 
     def _show_needs(self, needs: Sequence[Need]) -> None:
@@ -477,7 +437,7 @@ class ProgressView(QWidget):
         self._shown_needs = shown
         for bar in self.bars:
             self._drop(bar)
-        self.bars = [NoticeBar(need.text, need.level) for need in needs]
+        self.bars = [widgets.NoticeBar(need.text, need.level) for need in needs]
         for index, (bar, need) in enumerate(zip(self.bars, needs, strict=True)):
             for words, act in need.links:
                 bar.add_link(words, act)
@@ -498,12 +458,12 @@ class ProgressView(QWidget):
             self.tasks.start(name, work(self._job.id))
 
     async def _send_again(self, trouble: Trouble, job_id: str) -> None:
-        if any(batch.request_id for batch in trouble) and not is_practice(self._program.ledger.job(job_id)):
+        if any(batch.request_id for batch in trouble) and not states.is_practice(self._program.ledger.job(job_id)):
             sure = await dialogs.ask(
                 self.window(),
-                self.tr("Send again?"),
-                self.tr("The service had accepted this work and may have billed it. Sent again, it is billed again."),
-                accept=self.tr("Send again"),
+                tr("Send again?"),
+                tr("The service had accepted this work and may have billed it. Sent again, it is billed again."),
+                accept=tr("Send again"),
             )
             if not sure:
                 return
@@ -536,11 +496,11 @@ class ProgressView(QWidget):
             return
         self.title.setText(self._title_words(job))
         self.bar.set_parts(job.batches_done, len(job.batches))
-        usual = "" if is_over(job) else usual_words(job, self._program.ledger.jobs())
-        self.times.setText(" ".join(filter(None, (running_words(job, self._program.clock()), usual))))
+        usual = "" if jobs.is_over(job) else jobs.usual_words(job, self._program.ledger.jobs())
+        self.times.setText(" ".join(filter(None, (jobs.running_words(job, self._program.clock()), usual))))
         self.look_link.setVisible(job.has_results)
         self.table.show_job(job)
-        if is_over(job):
+        if jobs.is_over(job):
             self._seconds.stop()
         elif self.isVisible() and not self._seconds.isActive():
             self._seconds.start()
@@ -556,25 +516,25 @@ class ProgressView(QWidget):
     def _title_words(self, job: Job) -> str:
         done, total = job.batches_done, len(job.batches)
         if not total:
-            return self.tr("Nothing had to be sent")
-        return self.tr("Batches back: {done} of {n}").format(done=figures.number(done), n=figures.number(total))
+            return tr("Nothing had to be sent")
+        return tr("Batches back: {done} of {n}").format(done=figures.number(done), n=figures.number(total))
 
     def _foot_words(self, job: Job) -> str:
         progress = account_progress(job)
-        if is_over(job):
-            return self.tr("A double click on a batch opens the answer as it came.")
+        if jobs.is_over(job):
+            return tr("A double click on a batch opens the answer as it came.")
         if progress.lid_may_close:  # said beside the figures
             return ""
-        if is_practice(job):
-            return self.tr(
+        if states.is_practice(job):
+            return tr(
                 "Practice runs on this computer: it waits while the program is closed and goes on at the next start."
             )
         if job.paused_because and not any(batch.state.is_at_service for batch in job.batches):
-            return self.tr("What has not left waits on this computer; carry on to send it.")
+            return tr("What has not left waits on this computer; carry on to send it.")
         if job.paused_because:
-            return self.tr("What was sent goes on at Cloudflare; carry on to collect it.")
-        if not is_under_way(job):
-            return self.tr("Nothing more happens by itself. Choose above what happens next.")
+            return tr("What was sent goes on at Cloudflare; carry on to collect it.")
+        if not jobs.is_under_way(job):
+            return tr("Nothing more happens by itself. Choose above what happens next.")
         if not goes_on_elsewhere(job):
-            return self.tr("You can close the program: what has not left waits here and is sent at the next start.")
-        return self.tr("You can close the program: what was sent goes on at Cloudflare; the next start picks it up.")
+            return tr("You can close the program: what has not left waits here and is sent at the next start.")
+        return tr("You can close the program: what was sent goes on at Cloudflare; the next start picks it up.")

@@ -15,15 +15,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import (
-    QFrame,
-    QMenu,
-    QProgressBar,
-    QSizePolicy,
-    QStyle,
-    QTabBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QStyle, QTabBar, QWidget
 
 from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
