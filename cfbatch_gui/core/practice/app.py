@@ -17,7 +17,6 @@ import uuid
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import closing, contextmanager
-from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -54,13 +53,6 @@ CREATE TABLE IF NOT EXISTS accepted (
 """
 
 
-class State(StrEnum):
-    """The status of a batch in answers; a batch that is done has none."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-
-
 class Queue:
     """The queue in a folder, where a batch waits and then runs for so many seconds.
 
@@ -86,8 +78,8 @@ class Queue:
             database.execute("INSERT INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         return request_id
 
-    def poll(self, request_id: str, account: str, model: str, now: float) -> State | bytes | None:
-        """A batch's state, or what was posted once it is done; None when unknown or expired."""
+    def poll(self, request_id: str, account: str, model: str, now: float) -> str | bytes | None:
+        """The status of a batch, or what was posted once it is done; None when unknown or expired."""
         with self._opened() as database:
             row = database.execute(
                 "SELECT accepted_at, body FROM accepted WHERE request_id = ? AND account = ? AND model = ? "
@@ -98,7 +90,7 @@ class Queue:
             return None
         age = now - row[0]
         if age < self._queued + self._running:
-            return State.QUEUED if age < self._queued else State.RUNNING
+            return "queued" if age < self._queued else "running"
         return zlib.decompress(row[1])
 
     @contextmanager
@@ -289,7 +281,7 @@ class _Service:
             return self._poll(account, served, posted)
         if values.get("queueRequest") == "true":  # a bare element too: it is accepted, and fails as a job
             request_id = self._queue.accept(account, served.name, body, self._clock())
-            return _waiting(State.QUEUED, request_id, served)
+            return _waiting("queued", request_id, served)
         if not isinstance(posted, Element):
             raise bad_input("'requests' is for the queue: the address must end in ?queueRequest=true")
         with self._one_at_a_time:
@@ -302,7 +294,7 @@ class _Service:
         found = self._queue.poll(request_id, account, served.name, self._clock())
         if found is None:
             raise RefusalError(400, (5504, "AiError: Request not found in queue"))
-        if isinstance(found, State):
+        if isinstance(found, str):
             return _waiting(found, request_id, served)
         batch = read_body(found, served)
         if not isinstance(batch, tuple):
@@ -349,8 +341,8 @@ def _served(name: str) -> ModelMetadata:
     raise RefusalError(400, (5007, f"No such model {name} or task"))
 
 
-def _waiting(state: State, request_id: str, served: ModelMetadata) -> Answer:
-    return success({"status": state, "request_id": request_id, "model": served.name})
+def _waiting(status: str, request_id: str, served: ModelMetadata) -> Answer:
+    return success({"status": status, "request_id": request_id, "model": served.name})
 
 
 def _positive(text: str, otherwise: int) -> int:
@@ -410,9 +402,7 @@ def read_body(data: bytes, model: ModelMetadata) -> str | Batch | Element:
         raise bad_input("the body is not UTF-8") from None
     except RecursionError:
         raise bad_input("the body is nested too deeply") from None
-    forms = [name for name in ("contexts", "text", "requests", "request_id") if getattr(body, name) is not UNSET]
-    if len(forms) != 1:
-        raise bad_input(_one_of("/", forms))
+    _check_one_of(body, "/", "contexts", "text", "requests", "request_id")
     if body.request_id is not UNSET:
         return body.request_id
     if body.requests is not UNSET:
@@ -424,17 +414,16 @@ def read_body(data: bytes, model: ModelMetadata) -> str | Batch | Element:
 
 
 def _check(element: Element, where: str, model: ModelMetadata) -> None:
-    forms = [name for name in ("contexts", "text") if getattr(element, name) is not UNSET]
-    if not model.can_rank and (element.query is not UNSET or "contexts" in forms):
+    if not model.can_rank and (element.query is not UNSET or element.contexts is not UNSET):
         raise bad_input(f"required properties at '{where}' are 'text'; {model.name} takes no query and no contexts")
+    _check_one_of(element, where, "contexts", "text")
+
+
+def _check_one_of(element: Element, where: str, *names: str) -> None:
+    forms = [name for name in names if getattr(element, name) is not UNSET]
     if len(forms) != 1:
-        raise bad_input(_one_of(where, forms))
-
-
-def _one_of(where: str, forms: list[str]) -> str:
-    if not forms:
-        return f"oneOf at '{where}' not met, 0 matches: required properties at '{where}' are 'contexts' or 'text'"
-    return f"oneOf at '{where}' not met, {len(forms)} matches: {', '.join(forms)}"
+        matches = ", ".join(forms) or f"required properties at '{where}' are 'contexts' or 'text'"
+        raise bad_input(f"oneOf at '{where}' not met, {len(forms)} matches: {matches}")
 
 
 def run_batch(request_id: str, batch: Batch, served: ModelMetadata, engine: PracticeModel) -> dict[str, object]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,6 @@ import numpy.typing as npt
 _TEXTS_AT_ONCE = 512
 _CHARACTERS_AT_ONCE = 65_536
 
-DIMENSION = 1024
 _RUN_LENGTHS = (3, 4, 5)
 _MULTIPLIER = np.uint32(0x9E3779B1)  # without it, runs that differ in one character often share a bucket
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~\u2000-\u206f\u3000-\u303f]+")
@@ -23,16 +22,8 @@ _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~\u2000-\u206f\u3000-\u303f]+")
 log = logging.getLogger(__name__)
 
 
-class PracticeModel(Protocol):
-    @property
-    def name(self) -> str:
-        """The name shown to the user, never that of Cloudflare's model."""
-
-    @property
-    def dimension(self) -> int: ...
-
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Unit vectors, shape (len(texts), dimension)."""
+# Each has the name that is shown to the user, never that of Cloudflare's model, and gives unit vectors.
+PracticeModel: TypeAlias = "WordLlama | HashedNgrams"
 
 
 class WordLlama:
@@ -102,13 +93,14 @@ class HashedNgrams:
     """
 
     name = "hashed n-grams 1024"
-    dimension = DIMENSION
+    dimension = 1024
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        counts = np.zeros((len(texts), DIMENSION), np.float32)
+        """Unit vectors, shape (len(texts), 1024)."""
+        counts = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(counts, texts, strict=True):
             hashes = np.fromiter(_hashes_of_runs(text), np.uint32) * _MULTIPLIER
-            row[:] = np.bincount(hashes >> 22, np.where(hashes & 1 << 21, 1, -1), DIMENSION)
+            row[:] = np.bincount(hashes >> 22, np.where(hashes & 1 << 21, 1, -1), self.dimension)
         return _unit(np.sign(counts) * np.sqrt(np.abs(counts)))
 
 

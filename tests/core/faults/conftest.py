@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
@@ -24,7 +25,7 @@ DEADLINE = 0.5  # seconds; on loopback an exchange takes a few milliseconds
 MOST_BYTES = 8 << 20  # of an answer, decompressed; the program takes more, which fills the memory of a test worker
 
 
-class TinyModel:
+class TinyModel(HashedNgrams):
     """A model with vectors of eight numbers computed from the text: small answers with known values."""
 
     name = "tiny 8"
