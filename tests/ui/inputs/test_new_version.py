@@ -28,6 +28,7 @@ async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Sta
     person = stage.person
     await person.click("New job")
     await person.click("Vectors for another program")
+    await person.until(lambda: stage.workspace.is_shown("draft_page"))
     await stage.open_file(material.products(tmp_path / "again.csv", count=COUNT))
     await person.until_sees("Nothing is sent: earlier jobs have every result.")
     await person.click("Finish without sending")
@@ -39,6 +40,7 @@ async def test_the_lists_say_what_is_sent_and_the_user_chooses_otherwise(stage: 
     person = stage.person
     await person.click("New job")
     await person.click("Vectors for another program")
+    await person.until(lambda: stage.workspace.is_shown("draft_page"))
     await stage.open_file(material.products(tmp_path / "june.csv", june=True, count=COUNT))
     await person.until_sees("A newer version of “May”", "19 to send")
     page = stage.workspace.draft_page
