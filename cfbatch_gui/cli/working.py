@@ -24,20 +24,11 @@ from cfbatch_gui.core.errors import NotConnected, OverBudget, UsageError, UserEr
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import count_sent_rows, problems, row_problems
+from cfbatch_gui.core.jobs import states
 from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
-from cfbatch_gui.core.jobs.states import (
-    WITH_MATCHES,
-    BatchState,
-    Job,
-    JobState,
-    Purpose,
-    account_progress,
-    check_is_worker,
-    goes_on_elsewhere,
-    wants_account,
-)
+from cfbatch_gui.core.jobs.states import WITH_MATCHES, BatchState, Job, JobState, account_progress, wants_account
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
@@ -90,7 +81,7 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
     if job is None or not job.is_sent:
         return "\n" + told("stopped_nothing_sent")
     code = "stopped_goes_on_at_service"
-    if not goes_on_elsewhere(job):
+    if not states.goes_on_elsewhere(job):
         code = "stopped_job_waits_here"
     elif account_progress(job).lid_may_close and not others:
         code = "stopped_account_goes_on"
@@ -327,7 +318,7 @@ Output = tuple[Path, str]  # a file, and the name of its format, "" where the su
 
 
 def asked_outputs(
-    call: Call, kind: Kind | None, inputs: Sequence[Path] = (), purpose: Purpose | None = None
+    call: Call, kind: Kind | None, inputs: Sequence[Path] = (), purpose: states.Purpose | None = None
 ) -> list[Output]:
     """What is to be written. Raises UsageError as `check_outputs`."""
     names = [vars(call).get("format") or ""] * len(call.out) + [name for name, _ in call.to]
@@ -341,7 +332,7 @@ def check_outputs(
     inputs: Sequence[Path] = (),
     *,
     formats: Sequence[str] = (),
-    purpose: Purpose | None = None,
+    purpose: states.Purpose | None = None,
 ) -> tuple[Path, ...]:
     """The paths made absolute, refused with UsageError before anything is sent if they could not be written later.
 
@@ -400,7 +391,7 @@ def check_may_leave(work: Work, *jobs: Job) -> None:
         is_collected = account_progress(job).is_used or wants_account(job, connection)
         going_on = [batch.at_once for batch in job.batches if not batch.state.is_final]
         try:
-            check_is_worker(connection)
+            states.check_is_worker(connection)
             if work.leave and (all(going_on) if going_on else job.options.at_once and not job.is_sent):
                 raise usage_error("requests_without_queue_are_answered_here")
             if work.leave and not (is_collected if work.collect_in_account is None else work.collect_in_account):

@@ -120,12 +120,9 @@ def names_at(url: str) -> Names:
 
 def token_page(account_id: str = "") -> str:
     """The dashboard's form for a token with the permissions of all calls."""
-    keys, account = quote(_PERMISSION_KEYS, safe=""), account_id or "%2A"
-    name = quote("CF Batch, once", safe="")
-    return (
-        f"https://dash.cloudflare.com/profile/api-tokens?permissionGroupKeys={keys}&accountId={account}&zoneId=all"
-        f"&name={name}"
-    )
+    wanted = {"permissionGroupKeys": _PERMISSION_KEYS, "accountId": account_id or "*", "zoneId": "all"}
+    query = urlencode({**wanted, "name": "CF Batch, once"}, quote_via=quote)
+    return f"https://dash.cloudflare.com/profile/api-tokens?{query}"
 
 
 def another_name(worker: str) -> str:

@@ -9,19 +9,8 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import PastTimes, Spent
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, Price, next_reset, price
-from cfbatch_gui.words.figures import (
-    Runs,
-    about_dollars,
-    duration_range,
-    emphasised,
-    number,
-    percent,
-    plural,
-    prices,
-    size,
-    told,
-    worded,
-)
+from cfbatch_gui.words import figures
+from cfbatch_gui.words.figures import Runs, about_dollars, emphasised, number, percent, plural, prices, size, worded
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import is_practice
 
@@ -50,7 +39,7 @@ def _time(found: Plan, job: Job, past: PastTimes | None) -> str:
     if not found.batches:
         return ""
     if past is not None:
-        return worded("usually {time}", time=duration_range(past.shortest, past.longest))
+        return worded("usually {time}", time=figures.duration_range(past.shortest, past.longest))
     if found.synchronous_sentence and job.options.at_once:
         return tr("a few seconds")
     if len(found.batches) > _FEW or job.options.at_once:
@@ -167,7 +156,7 @@ def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterato
     yield tr("Bytes"), worded("{all}, the largest batch {largest}", **sizes)
     tokens = tokens_words(found)
     if learned:
-        tokens = told("tokens_learned_from_n_jobs", n=learned, tokens=tokens)
+        tokens = figures.told("tokens_learned_from_n_jobs", n=learned, tokens=tokens)
     yield tr("Tokens"), tokens
     if not high.is_listed:
         yield tr("Dollars"), tr("price not listed")

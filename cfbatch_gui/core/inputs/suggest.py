@@ -4,17 +4,8 @@ import re
 from collections.abc import Sequence
 
 from cfbatch_gui.core.inputs import column_names as vocabulary
-from cfbatch_gui.core.inputs.input_values import (
-    FileFormat,
-    Kind,
-    Layout,
-    Mapping,
-    ProblemKind,
-    Role,
-    Row,
-    Shape,
-    Source,
-)
+from cfbatch_gui.core.inputs import input_values
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ProblemKind, Role, Row, Shape, Source
 from cfbatch_gui.core.inputs.layouts import is_list, without_labels
 
 _ROLES = {
@@ -35,11 +26,11 @@ _WORDS_OF_PROSE = 5
 
 
 def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
-    if source.format == FileFormat.COLLECTION:
+    if source.format == input_values.FileFormat.COLLECTION:
         if kind is Kind.EMBED:
             return Mapping(kind, Layout.TEXTS, _DOCUMENTS)
         return Mapping(Kind.RANK, Layout.LONG, _PAIRS)
-    if source.format == FileFormat.FOLDER and kind is not Kind.RANK:
+    if source.format == input_values.FileFormat.FOLDER and kind is not Kind.RANK:
         return Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
     if source.shape not in (Shape.REQUESTS, Shape.BATCH):
         return None

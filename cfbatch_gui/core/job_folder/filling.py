@@ -17,20 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.inputs.input_values import (
-    FileFormat,
-    Kind,
-    Layout,
-    Mapping,
-    Problem,
-    ProblemKind,
-    Query,
-    Role,
-    Row,
-    Source,
-    Split,
-    Text,
-)
+from cfbatch_gui.core.inputs import input_values
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Query, Role, Row, Source, Split, Text
 from cfbatch_gui.core.inputs.items import Item, TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.inputs.readers.collection import read_collection_judgements
 from cfbatch_gui.core.job_folder import schema
@@ -244,8 +232,8 @@ class Loading:
         else:
             self._add_problem(item)  # type: ignore[arg-type]
 
-    def _add_problem(self, problem: Problem) -> None:
-        if problem.kind is ProblemKind.DOUBTFUL_SENT:
+    def _add_problem(self, problem: input_values.Problem) -> None:
+        if problem.kind is input_values.ProblemKind.DOUBTFUL_SENT:
             self._doubtful_row = problem.row if problem.file == 1 else 0
         else:
             self.problems += 1
@@ -529,5 +517,7 @@ def fill_named(
     with files.temporary_folder() as place:
         path = place / "names.csv"
         files.write_own_file(path, data)
-        source = Source(path, FileFormat.DELIMITED, _NAMED_COLUMNS[kind], len(data), "utf-8", ",", has_header=True)
+        source = Source(
+            path, input_values.FileFormat.DELIMITED, _NAMED_COLUMNS[kind], len(data), "utf-8", ",", has_header=True
+        )
         fill(folder, source, mapping, facts=facts)

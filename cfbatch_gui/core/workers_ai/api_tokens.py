@@ -102,10 +102,6 @@ class Pasted:
     worker_url: str = ""
     problem: str = ""
 
-    @property
-    def is_empty(self) -> bool:
-        return self == Pasted()
-
 
 def read_pasted(text: str) -> Pasted:
     """Find the values in any text; a placeholder (`$API_TOKEN`, `<token>`) is none. Never raises."""

@@ -9,14 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.limits import (
-    BGE_ENGLISH_TEXT_TOKENS,
-    BGE_M3_PADDED_TOKENS,
-    BGE_M3_TEXT_TOKENS,
-    MAX_BODY_BYTES,
-    MAX_TEXTS_PER_REQUEST,
-    SMALLEST_TEXTS_PER_REQUEST,
-)
+from cfbatch_gui.core.workers_ai import limits
+from cfbatch_gui.core.workers_ai.limits import BGE_M3_PADDED_TOKENS, BGE_M3_TEXT_TOKENS, SMALLEST_TEXTS_PER_REQUEST
 
 LISTED_ON: Final = datetime.datetime(2026, 8, 1, tzinfo=datetime.UTC)
 DEFAULT_MODEL: Final = "@cf/baai/bge-m3"
@@ -43,10 +37,10 @@ class ModelMetadata:
     poolings: tuple[str, ...] = ()
     neurons_per_million: float = 0.0
     dollars_per_million: float = 0.0
-    texts_per_request: int = MAX_TEXTS_PER_REQUEST
+    texts_per_request: int = limits.MAX_TEXTS_PER_REQUEST
     batch: bool = True
     is_listed: bool = True
-    body_bytes: int = MAX_BODY_BYTES
+    body_bytes: int = limits.MAX_BODY_BYTES
     retired_on: str = ""  # the date of its planned retirement, as in 2026-12-31
 
     @property
@@ -59,7 +53,7 @@ def _english(size: str, *, dimension: int, neurons_per_million: float, dollars_p
     return ModelMetadata(
         f"@cf/baai/bge-{size}-en-v1.5",
         message("bge_size_english", size=size),
-        max_tokens=BGE_ENGLISH_TEXT_TOKENS,
+        max_tokens=limits.BGE_ENGLISH_TEXT_TOKENS,
         dimension=dimension,
         poolings=("mean", "cls"),
         neurons_per_million=neurons_per_million,

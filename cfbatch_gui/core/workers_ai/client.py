@@ -30,17 +30,8 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.workers_ai.answers import (
-    NULL,
-    Finished,
-    ServiceAnswer,
-    Waiting,
-    is_request_id,
-    read_answer,
-    read_bare,
-    read_envelope,
-    read_gateway,
-)
+from cfbatch_gui.core.workers_ai import answers
+from cfbatch_gui.core.workers_ai.answers import Finished, ServiceAnswer, Waiting, read_answer, read_gateway
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimit, ExchangeLimits, RateBudget
@@ -113,7 +104,7 @@ class WorkersAI:
                 raise self._unknown(error.detail or error.message) from error
             if not isinstance(read, Waiting) or not read.request_id:
                 raise self._unknown("the answer holds no request ID")
-            if not is_request_id(read.request_id) or REDACTED in read.request_id:
+            if not answers.is_request_id(read.request_id) or REDACTED in read.request_id:
                 raise self._unknown(f"the answer's request ID cannot be one: {len(read.request_id):,} characters")
             return read
         if envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409):  # it said no
@@ -195,7 +186,7 @@ class WorkersAI:
         url, limit = f"{here.api_base_url}/{rest}", limit or self._limits.check
         answer = await self._exchange(what, url, body, limit, method=method, headers=headers, hidden=hidden)
         if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
-            return ServiceAnswer(True, NULL, (), is_enveloped=True)
+            return ServiceAnswer(True, answers.NULL, (), is_enveloped=True)
         return await self._accepted(answer, refuse)
 
     async def call_worker(
@@ -271,7 +262,7 @@ class WorkersAI:
         if 300 <= answer.status < 400:
             raise self._not_the_service(answer)
         try:
-            return _READERS.get(self.connection.kind, read_envelope)(answer.body, answer.status)
+            return _READERS.get(self.connection.kind, answers.read_envelope)(answer.body, answer.status)
         except ReplyError as error:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
@@ -330,7 +321,7 @@ _MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
 # logs, unless a call forbids it. ai-gateway/configuration/, 2026-11.
 _OF_GATEWAYS: Final = {"cf-aig-max-attempts": "1", "cf-aig-skip-cache": "true", "cf-aig-collect-log-payload": "false"}
 _READERS: Final[dict[ConnectionKind, Callable[[bytes, int], ServiceAnswer]]] = {
-    ConnectionKind.WORKER: read_bare,
+    ConnectionKind.WORKER: answers.read_bare,
     ConnectionKind.GATEWAY: read_gateway,
 }
 

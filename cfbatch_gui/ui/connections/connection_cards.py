@@ -180,7 +180,7 @@ class LineRow(RowWidget):
         is_pasted = abs(len(text) - len(self._before)) > 1
         has_more = any(sign in text.strip() for sign in (" ", "\n", "=", "://"))
         found = read_pasted(text) if is_pasted and has_more else Pasted()
-        if not found.is_empty:
+        if found != Pasted():
             self.field.setText("" if self._before in text else self._before)  # what fits it is put back
             self.pasted.emit(found)
         else:

@@ -354,8 +354,7 @@ class AnswerTab(QWidget):
         self.found, job = found[other - 1], quality.letter(other)
         labels = (self.headline, self.sentence, self._more)
         for label, words in zip(labels, quality.answer_words(self.found, job, metric), strict=True):
-            label.setText(words)
-            label.setVisible(bool(words))
+            label.say(words)
         self._known.setText(quality.how_it_is_known(self.found, several=len(found) > 1))
         self._show(self.found, changes, job)
 

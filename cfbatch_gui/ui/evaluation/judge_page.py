@@ -81,17 +81,35 @@ class _GradeCard(widgets.Clickable):
         widgets.restyle(self, "selected", "true" if chosen else "false")
 
 
-class JudgingView(QWidget):
-    """`answer` is called with a grade, or None for "cannot tell"; `undo` goes back to the text before."""
+class OneByOne(QWidget):
+    """What is to be decided by single keys, one after the other, with how far this is above it."""
 
     accessible_role = QAccessible.Role.Document
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.count, self.left, self.progress = Label("", "strong"), Label("", "quiet"), widgets.ThinProgress()
+
+    def lay_out(self, beside: QWidget, *content: widgets.Item, foot: QWidget, top: int, bottom: int) -> None:
+        """`beside` stands in the line of the progress; `top` and `bottom` are pixels above and below the content."""
+        head = row(self.count, MEDIUM, self.left, None, beside)
+        whole = column(head, self.progress, *content, None, margins=(WIDE, top, WIDE, bottom))
+        below = column(foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
+        self.setLayout(column((whole, 1), widgets.line(), below, gap=0))
+
+    def show_progress(self, done: int, total: int, seconds_left: float) -> None:
+        self.count.setText(worded("{n} of {all}", n=done, all=total))
+        self.left.setText(time_left(seconds_left))
+        self.progress.set_parts(done, total)
+
+
+class JudgingView(OneByOne):
+    """`answer` is called with a grade, or None for "cannot tell"; `undo` goes back to the text before."""
+
     def __init__(self, answer: Callable[[int | None], object], undo: Callable[[], object]) -> None:
         super().__init__()
-        self._answer, self._go_back = answer, undo
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.count, self.left, self._about = Label("", "strong"), Label("", "quiet"), Label("", "quiet")
-        self.progress = widgets.ThinProgress()
+        self._answer, self._go_back, self._about = answer, undo, Label("", "quiet")
         self.query, self._given = Label("", "title", wrap=True), Label("", "attention", wrap=True)
         self.text = PlainText(tr("The text to judge"))
         self.text.setProperty("kind", "large")
@@ -105,9 +123,8 @@ class JudgingView(QWidget):
         self._note.setMaxLength(2000)
         self._note.returnPressed.connect(lambda: self.setFocus(Qt.FocusReason.OtherFocusReason))
         self._saved, self._foot = Label("", "quiet"), widgets.IconLine("", "eye-off")
-        content = column(
-            row(self.count, MEDIUM, self.left, None, self._about),
-            self.progress,
+        self.lay_out(
+            self._about,
             LARGE,
             Label(tr("Somebody asks"), "quiet"),
             self.query,
@@ -120,11 +137,10 @@ class JudgingView(QWidget):
             self._note,
             SMALL,
             boxed(widgets.Flow(*self._hints(), None, self._saved, gap=LARGE)),
-            None,
-            margins=(WIDE, SMALL, WIDE, LARGE),
+            foot=self._foot,
+            top=SMALL,
+            bottom=LARGE,
         )
-        foot = column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM))
-        self.setLayout(column((content, 1), widgets.line(), foot, gap=0))
 
     def _hints(self) -> list[QWidget]:
         self._undo = widgets.LinkButton(tr("Undo"), on_click=self._go_back)
@@ -147,18 +163,15 @@ class JudgingView(QWidget):
 
     def show_pair(self, session: Session, shown: Shown, about: str, given: str, chosen: int | None) -> None:
         """`about` stands beside the progress and `given` above the text; `chosen` was the grade before an undo."""
-        done, total = session.position, len(session)
-        self.count.setText(worded("{n} of {all}", n=done, all=total))
-        self.left.setText(time_left(session.seconds_left()))
+        done = session.position
+        self.show_progress(done, len(session), session.seconds_left())
         self._about.setText(about)
-        self.progress.set_parts(done, total)
         self._undo.setEnabled(done > 0)
         self._saved.setText(tr("Saved") if done else "")
         text = shown.document.text or shown.document.id
         self.query.setText(shown.query.text or shown.query.id)
         self.text.setPlainText(text[:_LONGEST] + ("…" if len(text) > _LONGEST else ""))
-        self._given.setText(given)
-        self._given.setVisible(bool(given))
+        self._given.say(given)
         for card in self.cards:
             card.set_chosen(card.grade.value == chosen)
         self._note.clear()
@@ -372,8 +385,7 @@ class JudgePage(QWidget):
 
     def _show_possible(self, trouble: str = "") -> None:
         prepared = self._prepared
-        self.trouble.setText(trouble)
-        self.trouble.setVisible(bool(trouble))
+        self.trouble.say(trouble)
         self.begin_button.setEnabled(prepared is not None and bool(prepared.pool.items))
         found = len(prepared.disagreements) if prepared is not None else 0
         self.settle_button.setText(plural(found, "Settle {n} disagreement", "Settle {n} disagreements"))

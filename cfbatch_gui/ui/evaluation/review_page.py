@@ -15,7 +15,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.matches import ListColumns, Matches, read_matches
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
-from cfbatch_gui.ui.evaluation.judge_page import key_cap, time_left
+from cfbatch_gui.ui.evaluation.judge_page import OneByOne, key_cap
 from cfbatch_gui.ui.notices import Notices, PageUndo, announce
 from cfbatch_gui.ui.results.results_page import named_cells
 from cfbatch_gui.ui.tasks import Tasks
@@ -83,17 +83,13 @@ class OptionCard(widgets.Clickable):
         self._bar.setVisible(self.width() >= scaled(_NARROW))
 
 
-class ReviewView(QWidget):
+class ReviewView(OneByOne):
     """`decide` is called with the place of a candidate, or NONE."""
-
-    accessible_role = QAccessible.Role.Document
 
     def __init__(self, decide: Callable[[int], object], take_back: Callable[[], object]) -> None:
         super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.count, self.left, self._saved = Label("", "strong"), Label("", "quiet"), StateLabel()
-        self.progress = widgets.ThinProgress()
-        self._row, self._why, self.text = Label("", "strong"), StateLabel(), MarkedText("reviewed")
+        self._saved, self._row, self._why = StateLabel(), Label("", "strong"), StateLabel()
+        self.text = MarkedText("reviewed")
         self._cells = [(ElidedLabel("", "small"), ElidedLabel()) for _ in range(_MOST_COLUMNS)]
         cells = row(*((boxed(column(*pair, gap=0)), 1) for pair in self._cells), gap=WIDE)
         self.cards = [OptionCard(place, partial(decide, place)) for place in range(MOST_OPTIONS)]
@@ -108,9 +104,11 @@ class ReviewView(QWidget):
             row(key_cap("0"), _link(tr("None of these"), partial(decide, NONE)), gap=TINY),
             row(key_cap("⌫"), _link(tr("Take back"), take_back), gap=TINY),
         )
-        content = column(
-            row(self.count, MEDIUM, self.left, None, self._saved),
-            self.progress,
+        said = tr(
+            "Each decision is on disk before the next row appears. What you decide stays, whatever the slider says."
+        )
+        self.lay_out(
+            self._saved,
             TINY,
             row(IconLabel("list-a", "accent", 18), self._row, None, self._why),
             widgets.Card(self.text, cells, inset=True, gap=TINY, margins=(20, TINY, 20, SMALL)),
@@ -122,19 +120,13 @@ class ReviewView(QWidget):
             *self.cards,
             TINY,
             boxed(widgets.Flow(*map(boxed, keys), self._last, gap=LARGE)),
-            None,
-            margins=(WIDE, 0, WIDE, MEDIUM),
+            foot=widgets.IconLine(said, "save"),
+            top=0,
+            bottom=MEDIUM,
         )
-        said = tr(
-            "Each decision is on disk before the next row appears. What you decide stays, whatever the slider says."
-        )
-        foot = column(widgets.IconLine(said, "save"), margins=(WIDE, SMALL, WIDE, MEDIUM))
-        self.setLayout(column((content, 1), widgets.line(), foot, gap=0))
 
     def show_row(self, review: Review, asked: Asked) -> None:
-        self.count.setText(worded("{n} of {all}", n=review.done, all=review.total))
-        self.left.setText(time_left(review.seconds_left()))
-        self.progress.set_parts(review.done, review.total)
+        self.show_progress(review.done, review.total, review.seconds_left())
         self._saved.set_state(tr("Saved"), "check", "done")
         self._saved.setVisible(bool(review.given))
         self._last.setText(_last_words(review.given[-1]) if review.given else "")

@@ -153,8 +153,7 @@ class VersionSection(SectionCard):
         self.table.show_rows(PagedRows(columns, count=len(self._items), fetch=self._fetch, parent=self.table))
         self.table.setFixedHeight(scaled(ROW_HEIGHT) * (min(len(self._items), _ROWS_SHOWN) + 1))
         self.table.setVisible(len(self._items) > 0)
-        self.counts.setText(self._counts_words(version) if key == SENT else "")
-        self.counts.setVisible(bool(self.counts.text()))
+        self.counts.say(self._counts_words(version) if key == SENT else "")
         self.anew.setVisible(key == TAKEN and len(self._items) > 0)
         self.back.setVisible(key == SENT and version.chosen_anew > 0)
 

@@ -11,16 +11,9 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs import states
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import (
-    FORGETTABLE,
-    BatchState,
-    Job,
-    JobState,
-    Purpose,
-    account_progress,
-    wants_account,
-)
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, Purpose, account_progress, wants_account
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, widgets
@@ -318,7 +311,7 @@ class JobPage(QWidget):
         has_something = {
             QUALITY: can_be_judged(job),
             MATCHES: job.purpose in (Purpose.MATCH, Purpose.CATEGORIES),
-            VECTORIZE: job.state in FORGETTABLE and self._has_account(),
+            VECTORIZE: job.state in states.FORGETTABLE and self._has_account(),
         }
         self.tabs.put_first(PROGRESS, results)
         self.use_button.setVisible(job.kind is Kind.EMBED)

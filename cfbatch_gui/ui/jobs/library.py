@@ -34,22 +34,10 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
-from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui import display, icons, theme, widgets
 from cfbatch_gui.ui.job_actions import JobActions
 from cfbatch_gui.ui.theme import LEAST_SIDEBAR, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import (
-    Clickable,
-    ElidedLabel,
-    IconButton,
-    IconLabel,
-    Label,
-    LinkButton,
-    PrimaryButton,
-    SearchField,
-    column,
-    paint_bar,
-    row,
-)
+from cfbatch_gui.ui.widgets import ElidedLabel, IconButton, PrimaryButton, SearchField, column, paint_bar, row
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.jobs import list_row
@@ -426,7 +414,7 @@ class Library(QFrame):
         self.list.menu_wanted.connect(self._menu)
         self.list.delete_wanted.connect(lambda: self.job_actions.delete(*(job.id for job in self.list.selected_jobs())))
         self.find_field.searched.connect(self._find)
-        self._nothing = Label("", "small", wrap=True)
+        self._nothing = widgets.Label("", "small", wrap=True)
         self._nothing.setContentsMargins(MEDIUM + 10, SMALL, MEDIUM, 0)
         self.foot = ConnectionFoot()
         above = column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4))
@@ -492,7 +480,7 @@ class Library(QFrame):
         menu.popup(position)
 
 
-class ConnectionFoot(Clickable):
+class ConnectionFoot(widgets.Clickable):
     """The connection in use, at the foot of the sidebar; a click anywhere in it emits `opened`."""
 
     opened = Signal()
@@ -501,10 +489,10 @@ class ConnectionFoot(Clickable):
         super().__init__()
         self.setProperty("kind", "plain")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._icon = IconLabel("circle-dashed", "quiet", 16)
+        self._icon = widgets.IconLabel("circle-dashed", "quiet", 16)
         self._name = ElidedLabel("")
         self._detail = ElidedLabel("", "small")
-        self.unlock = LinkButton(self.tr("Unlock"))
+        self.unlock = widgets.LinkButton(self.tr("Unlock"))
         self.unlock.setAccessibleName(self.tr("Unlock the keyring"))
         self.unlock.hide()
         self.bell = IconButton("bell", self.tr("Notices"))

@@ -219,9 +219,8 @@ class MatchPanel(QWidget):
         widgets.restyle(self.state, "chip", look.role)
         self._text.setText(match.a.text[:_LONGEST])
         cells = _cells_line(read.columns_a, match.a, named=True)
-        for label, words in ((self._cells, cells), (self._error, match.a.error)):
-            label.setText(words)
-            label.setVisible(bool(words))
+        self._cells.say(cells)
+        self._error.say(match.a.error)
         doubts = read.doubts(index) if read.states[index] == MatchState.CHECK else ()
         self._why.setText(" · ".join(map(doubt_words, doubts)))
         self._show_candidates(read, match, best)

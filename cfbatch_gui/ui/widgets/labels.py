@@ -45,6 +45,11 @@ class Label(QLabel):
         self._unbroken = text
         super().setText(display.breakable(text) if self.wordWrap() else text)
 
+    def say(self, text: str) -> None:
+        """Be there only while there is something to say."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.wordWrap() and event.size().width() != event.oldSize().width():
@@ -181,22 +186,17 @@ class StateLabel(QWidget):
 
 
 class Figure(QWidget):
-    def __init__(self, number: str = "", caption: str = "", *, wrap: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._number = Label(number, "figure")
-        self._caption = Label(caption, "small", wrap=wrap)
+        self._number, self._caption = Label("", "figure"), Label("", "small")
         self.setLayout(column(self._number, self._caption, gap=1))
 
-    def set_figure(self, number: str, caption: str | None = None) -> None:
+    def set_figure(self, number: str, caption: str) -> None:
         self._number.setText(number)
-        if caption is not None:
-            self._caption.setText(caption)
+        self._caption.setText(caption)
 
     def number(self) -> str:
         return self._number.text()
-
-    def caption(self) -> str:
-        return self._caption.text()
 
 
 class IconLine(QWidget):

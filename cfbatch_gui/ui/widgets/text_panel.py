@@ -51,10 +51,8 @@ class TextPanel(Card):
         if text != self._text.toPlainText():
             self._text.setPlainText(text[:_LONGEST] + ("…" if len(text) > _LONGEST else ""))
             self._text.mark(self._sought)
-        self._problem.setText(problem)
-        self._problem.setVisible(bool(problem))
-        self._rest.setText(rest)
-        self._rest.setVisible(bool(rest))
+        self._problem.say(problem)
+        self._rest.say(rest)
 
     def mark(self, sought: str) -> None:
         """Mark the places of `sought`, and scroll to the first; "" marks none."""

@@ -9,23 +9,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QSizePolicy, QWidget
 from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.ui import theme
+from cfbatch_gui.ui import theme, widgets
 from cfbatch_gui.ui.icons import paint_drawing
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Flow,
-    IconLabel,
-    Label,
-    LinkButton,
-    PrimaryButton,
-    boxed,
-    column,
-    line,
-    row,
-    scrolled,
-)
+from cfbatch_gui.ui.widgets import Button, Flow, IconLabel, Label, LinkButton, boxed, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.buttons import paint_focus_ring
 from cfbatch_gui.ui.window.new_jobs import NewJobs
 from cfbatch_gui.words.languages import tr
@@ -96,7 +84,7 @@ class StartPage(QWidget):
         self._arrange(3)  # before what follows in the order of Tab
         self._question = column(*words, MEDIUM + 1, self._grid, gap=TINY, margins=(WIDE, 18, WIDE, TINY))
         self._area = scrolled(boxed(self._question))
-        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", new_jobs.choose_file)
+        self.open_button = widgets.PrimaryButton(self.tr("Open…"), "folder-open", new_jobs.choose_file)
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste", new_jobs.paste)
         strip = boxed(column(self._strip(), margins=(WIDE, MEDIUM, WIDE, LARGE)))
         examples = self.tr("Examples run on this computer: free, without an account, and nothing leaves it.")

@@ -13,18 +13,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from cfbatch_gui.core.inputs.input_values import (
-    LONGEST_RAW,
-    Block,
-    ProblemKind,
-    Progress,
-    Quoting,
-    Row,
-    RowHabits,
-    Source,
-    fitted,
-    width_problem,
-)
+from cfbatch_gui.core.inputs import input_values
+from cfbatch_gui.core.inputs.input_values import Block, ProblemKind, Progress, Quoting, Row, Source, width_problem
 from cfbatch_gui.core.inputs.open_file import open_bytes
 from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.messages import message
@@ -136,7 +126,7 @@ def _stand_around_cells(text: str, separator: str, quote: str) -> bool:
     return bool(ends[signs[marks[::2] - 1]].all() and ends[signs[marks[1::2] + 1]].all())
 
 
-def doubt_about(raw: str, separator: str, quoting: Quoting, habits: RowHabits) -> str:
+def doubt_about(raw: str, separator: str, quoting: Quoting, habits: input_values.RowHabits) -> str:
     """Why the quotation marks of a record, as it stands in the file, are doubtful; "" if they are not."""
     if quoting in _UNQUOTED:
         return ""
@@ -243,7 +233,7 @@ def _finisher(source: Source) -> Callable[[Sequence[str]], tuple[str, ...]]:
     marked, width = frozenset(source.marked), len(source.columns)
 
     def finished(cells: Sequence[str]) -> tuple[str, ...]:
-        row = fitted(cells, width)  # surplus cells are a habit of the file
+        row = input_values.fitted(cells, width)  # surplus cells are a habit of the file
         if source.quoting is Quoting.COPY:
             row = tuple(map(copied, row))
         if len(source.separator) > 1:
@@ -281,7 +271,7 @@ class _Lines:
         """The lines from number `first` to before `stop`, with their ends."""
         return "".join(self._lines[first - self._first : stop - self._first])
 
-    def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
+    def raw(self, first: int, stop: int, *, longest: int = input_values.LONGEST_RAW) -> str:
         """The lines from number `first` to before `stop`, cut to `longest` characters, without the last line end."""
         text = decoded_text.without_line_end(self.text(first, stop))
         return text if len(text) <= longest else f"{text[:longest]}…"

@@ -10,20 +10,13 @@ from functools import partial
 
 from cfbatch_gui.core import errors
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs import states
 from cfbatch_gui.core.jobs.account import DIRECT_AFTER, AccountCollection
 from cfbatch_gui.core.jobs.elsewhere import by_id_alone, lay_out
 from cfbatch_gui.core.jobs.poll_schedule import SLICE, Waits, interval
 from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
 from cfbatch_gui.core.jobs.run.submitting import Submitter
-from cfbatch_gui.core.jobs.states import (
-    STOPPED_BY_USER,
-    STOPPED_HERE,
-    Batch,
-    BatchState,
-    Job,
-    goes_on_elsewhere,
-    has_copies,
-)
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, goes_on_elsewhere, has_copies
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import Event, recovered, submission_of
 from cfbatch_gui.core.messages import message
@@ -352,7 +345,7 @@ class Runner:
         """Stop sending and asking, by the user's word without a reason. What is at the service goes on there."""
         await self.stop(job_id)
         job = self._store.job(job_id)
-        because = because or (STOPPED_BY_USER if goes_on_elsewhere(job) else STOPPED_HERE)
+        because = because or (states.STOPPED_BY_USER if goes_on_elsewhere(job) else states.STOPPED_HERE)
         if job.is_sent and not all(batch.state.is_final for batch in job.batches):
             await self._store.change(job_id, lambda known: replace(known, paused_because=because))
         return self._store.job(job_id)

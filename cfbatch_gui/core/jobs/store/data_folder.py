@@ -25,15 +25,9 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.folder import JOB, JobFolder, sending_begun
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store import submissions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.jobs.store.submissions import (
-    Event,
-    Submission,
-    Written,
-    accepted_of,
-    put_damage_aside,
-    read_submissions,
-)
+from cfbatch_gui.core.jobs.store.submissions import Event, Submission, accepted_of, put_damage_aside, read_submissions
 from cfbatch_gui.core.messages import message, restored, stored
 from cfbatch_gui.core.system.files import OWN_FOLDER, atomic_writer, move_file, temporary_folder, write_own_file
 from cfbatch_gui.core.system.paths import Paths
@@ -306,7 +300,7 @@ class _Recovering:
         try:
             here = read_submissions(self._paths.submissions)
         except DataError:
-            here = Written()  # sending says so, and what is at the service is in the ledger
+            here = submissions.Written()  # sending says so, and what is at the service is in the ledger
         elsewhere = lines_kept_elsewhere(self._ledger, self._paths)
         lines = here.lines
         if elsewhere:

@@ -23,17 +23,8 @@ from cfbatch_gui.core.jobs.states import WITH_MATCHES, Purpose
 from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.results import outcomes
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
-from cfbatch_gui.core.results.exports.base import (
-    PART,
-    REQUEST_ID,
-    SOURCE_JOB,
-    Cell,
-    ExportOptions,
-    Row,
-    Work,
-    export_file,
-    indices_of,
-)
+from cfbatch_gui.core.results.exports import base
+from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, ExportOptions, Row, Work, export_file, indices_of
 from cfbatch_gui.core.results.matches import columns_of_b
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings
 
@@ -64,7 +55,7 @@ def columns_of(folder: JobFolder, kind: Kind, purpose: Purpose | None = None) ->
 
 
 def _our_columns(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
-    first, sources = (COLUMNS, (SOURCE_JOB,)) if kind is Kind.RANK else ((), (SOURCE_JOB, REQUEST_ID))
+    first, sources = (COLUMNS, (SOURCE_JOB,)) if kind is Kind.RANK else ((), (SOURCE_JOB, base.REQUEST_ID))
     parts = (PART,) if outcomes.has_parts(folder) else ()
     return (*first, *parts, *(sources if outcomes.has_origins(folder) else ()))
 
@@ -169,7 +160,7 @@ class ScoreRows(_Rows):
 
     def _row(self, context: RankedContext) -> Row:
         job, request = self._source(context.reference, context.batch)
-        row: tuple[Cell, ...] = (
+        row: tuple[base.Cell, ...] = (
             context.query_id, context.query, context.rank, context.id, context.text, context.score,
             context.tie_group or None, context.initial_rank or None, context.rank_change,
             context.label, "" if context.reference in self._origins else context.reference, request,
