@@ -228,8 +228,7 @@ class StepRow(QWidget):
         self._icon.set_icon(icon, role)
         self.word.setText(word)
         self.word.set_role(role)
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        self.note.say(note)
         parts = (spoken or (f"{word}:" if word else ""), self.sentence.text(), self.words.text(), note)
         self.setAccessibleName(" ".join(filter(None, parts)))
 

@@ -9,48 +9,17 @@ from typing import Any
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
+from cfbatch_gui.core.inputs import input_values
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
-from cfbatch_gui.core.inputs.input_values import (
-    CandidatePool,
-    CandidateRule,
-    FileFormat,
-    Kind,
-    Layout,
-    Mapping,
-    Role,
-    Source,
-    Split,
-)
+from cfbatch_gui.core.inputs.input_values import CandidatePool, FileFormat, Kind, Layout, Mapping, Role, Source, Split
 from cfbatch_gui.core.inputs.layouts import describe, describe_layout, read_template, with_layout
 from cfbatch_gui.core.jobs.states import Job, Purpose
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
 from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile, readings
 from cfbatch_gui.ui.inputs.preview_table import PREVIEW_ROW_HEIGHT, PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Card,
-    Choice,
-    ChoiceCard,
-    ElidedLabel,
-    Flow,
-    IconLabel,
-    Label,
-    LabelGrid,
-    LinkButton,
-    MenuButton,
-    NoticeBar,
-    PrimaryButton,
-    Saying,
-    SectionCard,
-    Sentence,
-    ThinProgress,
-    add_action,
-    boxed,
-    column,
-    restyle,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, Card, Flow, IconLabel, Label, LinkButton, add_action, boxed, column, row
 from cfbatch_gui.ui.widgets.bars import DropTarget
 from cfbatch_gui.words import inputs
 from cfbatch_gui.words.figures import number, one_line, plural
@@ -77,11 +46,11 @@ class TemplateEditor(Card):
         self.field.setPlaceholderText(self.tr("{title}. {body}"))
         self.field.textEdited.connect(self._edited)
         self.field.returnPressed.connect(self._choose)
-        self.insert = MenuButton(self.tr("Insert a column"))
+        self.insert = widgets.MenuButton(self.tr("Insert a column"))
         self.insert.menu().aboutToShow.connect(self._fill_menu)
         self.end_link = LinkButton(self.tr("Use one column"), on_click=lambda: self._use_template(""))
-        self.results = LabelGrid("quiet", "body", stretches=(0, 1), elided=1)
-        self.wrong = Saying("triangle-alert", "attention")
+        self.results = widgets.LabelGrid("quiet", "body", stretches=(0, 1), elided=1)
+        self.wrong = widgets.Saying("triangle-alert", "attention")
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self._timer.timeout.connect(self._choose)
         title = Label(self.tr("Text of each row"), "strong")
@@ -201,15 +170,15 @@ def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
 class CandidateChoice(Card):
     def __init__(self, drafts: Drafts) -> None:
         super().__init__(inset=True, margins=_MARGINS)
-        self.choice = Choice(self.tr("Candidates"), on_picked=drafts.choose_candidates)
+        self.choice = widgets.Choice(self.tr("Candidates"), on_picked=drafts.choose_candidates)
         question = self.tr("No file says which texts are the candidates of each query. Take:")
-        self.body.addWidget(boxed(Flow(Sentence(question, "strong"), self.choice)))
+        self.body.addWidget(boxed(Flow(widgets.Sentence(question, "strong"), self.choice)))
 
     def show_state(self, state: DraftState) -> None:
         rule = state.file.source.candidates if state.file else None
         self.setVisible(rule is not None)
         if rule is not None:
-            rules = {pool: rule if pool is rule.pool else CandidateRule(pool) for pool in CandidatePool}
+            rules = {pool: rule if pool is rule.pool else input_values.CandidateRule(pool) for pool in CandidatePool}
             sample = self.tr("A sample of {n} for each query").format(n=number(rules[CandidatePool.SAMPLE].size))
             words = {
                 CandidatePool.JUDGED: self.tr("Judged texts only"),
@@ -236,7 +205,7 @@ class DropPlace(QFrame):
         words = self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts")
         formats = Label(words, "small", wrap=True)
         formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = PrimaryButton(self.tr("Open…"), "folder-open", drafts.choose_file)
+        self.open_button = widgets.PrimaryButton(self.tr("Open…"), "folder-open", drafts.choose_file)
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste", drafts.paste)
         self.folder_link = LinkButton(self.tr("Open a folder"), on_click=drafts.choose_folder)
         self.example_link = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
@@ -261,7 +230,7 @@ class FilePart(DropTarget):
         super().__init__()
         self._drafts, self._at, is_second = drafts, at, at == 1
         self._source: Source  # that of the file, before its links are shown
-        self.name = ElidedLabel("", "strong")
+        self.name = widgets.ElidedLabel("", "strong")
         self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.facts = Label("", "quiet")
         self.encoding = LinkButton(tip=self.tr("Read it in another encoding"), on_click=self.open_encoding_menu)
@@ -287,7 +256,7 @@ class FilePart(DropTarget):
         self.table = table or PreviewTable()
         choose = drafts.choose_role
         self.table.roles.role_chosen.connect(lambda column, role: choose(column, role, second=is_second))
-        self.notice = Saying("info")
+        self.notice = widgets.Saying("info")
         self.below = column()  # between the line and the preview
         self.setLayout(self._laid_out())
 
@@ -380,18 +349,18 @@ class FilePart(DropTarget):
 _ACROSS = 3  # cards
 
 
-class WhatSection(SectionCard):
+class WhatSection(widgets.SectionCard):
     """What the job is for; folded to one line, from which something else is chosen."""
 
     def __init__(self, drafts: Drafts) -> None:
         super().__init__("", unfold=self.tr("Do something else"))
-        self.cards: dict[Purpose, ChoiceCard] = {}
+        self.cards: dict[Purpose, widgets.ChoiceCard] = {}
         cards = QGridLayout()
         cards.setSpacing(MEDIUM)
         cards.setContentsMargins(0, 0, 0, 0)
         for at, purpose in enumerate(Purpose):
             words = purpose_words(purpose)
-            card = self.cards[purpose] = ChoiceCard(words.icon, words.title, words.short)
+            card = self.cards[purpose] = widgets.ChoiceCard(words.icon, words.title, words.short)
             card.chosen.connect(partial(drafts.choose_purpose, purpose))
             cards.addWidget(card, at // _ACROSS, at % _ACROSS)
             cards.setColumnStretch(at % _ACROSS, 1)
@@ -417,7 +386,7 @@ _FEWEST = 3  # rows of a preview, in however low a window
 _BESIDE_SECOND = 110  # pixels of a second file without its rows
 
 
-class FilesSection(SectionCard):
+class FilesSection(widgets.SectionCard):
     """Has the recipes in its first line, and a progress while a file is read."""
 
     def __init__(self, drafts: DraftActions, title: str) -> None:
@@ -426,7 +395,7 @@ class FilesSection(SectionCard):
         self._drafts.progressed.connect(self._show_progress)
         self.recipes = RecipesButton(drafts)
         self.actions_row.addWidget(self.recipes)
-        self.progress = ThinProgress()
+        self.progress = widgets.ThinProgress()
         policy = self.progress.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # showing and hiding it moves nothing
         self.progress.setSizePolicy(policy)
@@ -445,17 +414,17 @@ class FilesSection(SectionCard):
 class DataSection(FilesSection):
     def __init__(self, drafts: DraftActions) -> None:
         super().__init__(drafts, self.tr("Your data"))
-        self.others = MenuButton(self.tr("Other data"), "folder-open")
+        self.others = widgets.MenuButton(self.tr("Other data"), "folder-open")
         self.others.add(self.tr("Open a file"), drafts.choose_file, "file-up")
         self.others.add(self.tr("Open a folder"), drafts.choose_folder, "folder")
         self.others.add(self.tr("Paste"), drafts.paste, "clipboard-paste")
         self.actions_row.addWidget(self.others)
         self.drop = DropPlace(drafts)
-        self.missing = NoticeBar("", "attention")
+        self.missing = widgets.NoticeBar("", "attention")
         self.missing.add_link(self.tr("Choose the file"), drafts.choose_file)
         self.parts = self.first, self.second = FilePart(drafts, 0), FilePart(drafts, 1)
         self.sentence_icon = IconLabel("sparkles", "accent", 16)
-        self.sentence = Sentence()
+        self.sentence = widgets.Sentence()
         tip = self.tr("Choose how rows become texts")
         self.change = LinkButton(self.tr("Change"), "", self.open_layout_menu, tip=tip)
         self.add_second = Button("", on_click=self._add_second)
@@ -514,7 +483,7 @@ class DataSection(FilesSection):
             self.second.show_file(state.second, mapping, rows=-1)
         self.add_second.setVisible(state.kind is Kind.RANK and file is not None and state.second is None)
         kind, icon_role = ("link", "accent") if state.missing_file is None else ("plain", "text")
-        restyle(self.add_second, "kind", kind)
+        widgets.restyle(self.add_second, "kind", kind)
         self.add_second.set_icon("file-up", icon_role)
         self.type_query.setVisible(state.missing_file is Role.QUERY)
         queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")

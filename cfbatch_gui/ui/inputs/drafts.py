@@ -14,20 +14,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.inputs import input_values
 from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
-from cfbatch_gui.core.inputs.input_values import (
-    CandidateRule,
-    Kind,
-    Layout,
-    Mapping,
-    ReadOptions,
-    Role,
-    Row,
-    Source,
-    Split,
-)
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Row, Source, Split
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, swapped, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted
@@ -516,7 +507,7 @@ class Drafts(QObject):
         files = tuple(each.with_doubtful(sent=sends) for each in state.files)
         self.read(self.current, replace(state, files=files, is_read=False))
 
-    def choose_candidates(self, rule: CandidateRule) -> None:
+    def choose_candidates(self, rule: input_values.CandidateRule) -> None:
         if (file := self.shown.file) is not None and rule != file.source.candidates:
             self.reread(0, candidates=rule)
 
