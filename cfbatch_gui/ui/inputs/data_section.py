@@ -28,6 +28,7 @@ from cfbatch_gui.words.purposes import purpose_words
 
 _MARGINS = (MEDIUM, SMALL, MEDIUM, SMALL)
 _SHOWN = 2  # rows
+_LEAST_FIELD = 180  # pixels of a template
 _PAUSE = 350  # milliseconds after a key until the file is read again
 
 
@@ -44,6 +45,7 @@ class TemplateEditor(Card):
         self.field = QLineEdit()
         self.field.setAccessibleName(self.tr("Template for the text"))
         self.field.setPlaceholderText(self.tr("{title}. {body}"))
+        self.field.setMinimumWidth(scaled(_LEAST_FIELD))
         self.field.textEdited.connect(self._edited)
         self.field.returnPressed.connect(self._choose)
         self.insert = widgets.MenuButton(self.tr("Insert a column"))
@@ -55,7 +57,7 @@ class TemplateEditor(Card):
         self._timer.timeout.connect(self._choose)
         title = Label(self.tr("Text of each row"), "strong")
         title.setBuddy(self.field)
-        self.body.addLayout(row((boxed(Flow(title, self.field, self.insert)), 1), self.end_link))
+        self.body.addWidget(boxed(Flow(title, self.field, self.insert, self.end_link)))
         self.body.addWidget(self.results)
         self.body.addWidget(self.wrong)
 
