@@ -204,6 +204,17 @@ class Tour:
         await settled(self._stage)
         draft_page.what.set_folded(False)
         await self._stop("draft-vectors")
+        draft_page.drafts.choose_purpose(Purpose.MATCH)
+        await self._stop("draft-one-list")
+        await space.new_jobs.begin(purpose=Purpose.MATCH)
+        await self._stop("draft-no-list")
+        draft_page.drafts.use_example()
+        await settled(self._stage)
+        await self._stop("draft-lists")
+        draft_page.drafts.choose_matching(within="department")
+        draft_page.drafts.choose_template("{description}, {size}")
+        await settled(self._stage)
+        await self._stop("draft-lists-joined")
 
     async def jobs(self) -> None:
         """Jobs at work and in trouble."""

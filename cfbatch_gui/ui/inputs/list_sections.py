@@ -37,6 +37,7 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
 )
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.words import inputs
 from cfbatch_gui.words.figures import number, one_line
 from cfbatch_gui.words.languages import said
@@ -75,6 +76,7 @@ class ListPart(FilePart):
         links = boxed(Flow(self.part, *(self._links[link] for link in order), self.more))
         below = boxed(row(_BADGE + SMALL, links, gap=0))
         self._head = boxed(row(badge, self.name, (self.facts, 1), self.open_button, self.paste_button))
+        self.table.setAccessibleName(self.tr("First rows of list {list}").format(list=self._list))
         self._head.setMinimumHeight(scaled(_HEAD_HEIGHT))
         self._read = boxed(column(below, self.notice, self.below, self.table, None, gap=6))
         self.frame = Card(
@@ -93,6 +95,8 @@ class ListPart(FilePart):
         self.example = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
         if at != 0:
             self.example.hide()
+        self.open_first.setAccessibleName(self.tr("Open list {list}").format(list=self._list))
+        self.paste_first.setAccessibleName(self.paste_button.accessibleName())
         ways = Flow(self.open_first, self.paste_first, self.sheets, self.same, self.example)
         self._empty = boxed(column(self.missing, boxed(ways), gap=MEDIUM, margins=(_BADGE + SMALL, 0, 0, SMALL)))
         return self._empty
@@ -155,10 +159,12 @@ class ListsSection(FilesSection):
         for part, template in zip(self.parts, self.templates, strict=True):
             part.below.addWidget(template)
             template.hide()
+            follow_in_tab_order(part.more, template.field, template.insert, template.end_link)
         words = boxed(row(self.sentence_icon, self.sentence))
         self._line, parts = boxed(Flow(words, self.change, gap=MEDIUM)), boxed(Flow(*self.parts, gap=MEDIUM))
         self.content.addWidget(boxed(column(self._line, self.progress, parts, gap=2)))
         self.content.setContentsMargins(0, 0, 0, 0)
+        QWidget.setTabOrder(self.swap_button, self._fold)  # the visible order, not that of creation
 
     def show_state(self, state: DraftState, job: Job) -> None:
         self.swap_button.setVisible(state.second is not None)
@@ -259,7 +265,6 @@ class LimitChoice(QWidget):
 
 _SAMPLE = 50  # rows
 _MOST_KEPT = 20  # matches of a row
-_CHOICE = 72  # pixels, of a number
 
 
 class MatchSection(Card):
@@ -274,7 +279,6 @@ class MatchSection(Card):
         self.within = LimitChoice(drafts, "within", self.tr("Only with the same value in"))
         counts = [(number(count), count) for count in range(1, _MOST_KEPT + 1)]
         self.best = Choice(self.tr("Keep the best"), counts, lambda best: drafts.choose_matching(best=best))
-        self.best.setFixedWidth(scaled(_CHOICE))
         kept = boxed(row(None, Label(self.tr("Keep the best"), "quiet"), self.best))  # at the right, on any line
         line = Flow(title, self.each_once, self.not_within, self.within, kept, gap=LARGE)
         self.body.addWidget(boxed(line))
