@@ -9,17 +9,9 @@ from importlib import metadata
 from pathlib import Path
 
 import PySide6
+from PySide6 import QtGui
 from PySide6.QtCore import QLocale, QSize, QSysInfo, Qt, QTimer, QUrl, qVersion
-from PySide6.QtGui import (
-    QAction,
-    QDesktopServices,
-    QGuiApplication,
-    QImage,
-    QResizeEvent,
-    QTextBlockFormat,
-    QTextCursor,
-    QTextDocument,
-)
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage, QTextCursor
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPlainTextEdit, QTextBrowser, QWidget
 
 from cfbatch_gui import __version__
@@ -109,14 +101,14 @@ class _Page(QTextBrowser):
             form.setTopMargin(0)
             form.setBottomMargin(scaled(_AFTER_ENTRY if is_entry else _AFTER_PARAGRAPH))
             if _PICTURE not in block.text():
-                form.setLineHeight(_LINE, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+                form.setLineHeight(_LINE, QtGui.QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
             cursor.setPosition(block.position())
             cursor.setBlockFormat(form)
             block = block.next()
         cursor.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width() and self._text:  # pictures have the width of the page
             self._resized.start()
@@ -127,7 +119,7 @@ class _Page(QTextBrowser):
         self.verticalScrollBar().setValue(place)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        if kind != QTextDocument.ResourceType.ImageResource.value:
+        if kind != QtGui.QTextDocument.ResourceType.ImageResource.value:
             return None
         shade = "dark" if theme.colour("window").lightness() < 128 else "light"
         file = f"{QUrl(name).path()}-{shade}.png"
@@ -243,7 +235,7 @@ def diagnostics(program: Program) -> str:
 
 
 class ShortcutsDialog(Dialog):
-    def __init__(self, actions: Iterable[QAction], parent: QWidget) -> None:
+    def __init__(self, actions: Iterable[QtGui.QAction], parent: QWidget) -> None:
         super().__init__(tr("Shortcuts"), parent)
         own = [(action.shortcut().toString(), action.text()) for action in actions if action.isVisible()]
         elsewhere = (

@@ -8,14 +8,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
-    QAccessibleInterface,
-    QDesktopServices,
-    QGuiApplication,
-)
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAccessibleWidget, QApplication, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
@@ -109,13 +104,13 @@ def install_roles() -> None:
 
 def announce(source: QObject, text: str, *, is_urgent: bool = False) -> None:
     """Have a text spoken that has come up by itself; an urgent one interrupts what is being spoken."""
-    event = QAccessibleAnnouncementEvent(source, text)
+    event = QtGui.QAccessibleAnnouncementEvent(source, text)
     if is_urgent:
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
     QAccessible.updateAccessibility(event)
 
 
-def _with_role(_class: str, owner: QObject) -> QAccessibleInterface | None:
+def _with_role(_class: str, owner: QObject) -> QtGui.QAccessibleInterface | None:
     if isinstance(owner, QWidget) and isinstance(owner, HasRole):
         return QAccessibleWidget(owner, owner.accessible_role)
     return None
@@ -130,7 +125,7 @@ _LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar goes; slow readers
 
 
 def _open(path: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+    QtGui.QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
 def action_words(action: Action) -> str:
@@ -164,7 +159,7 @@ class Notice:
             show = tr("Show file") if len(self.paths) == 1 else tr("Show files")
             bar.add_link(show, partial(_open, self.paths[-1].parent))
         if self.details:
-            bar.add_link(tr("Copy details"), partial(QGuiApplication.clipboard().setText, self.details))
+            bar.add_link(tr("Copy details"), partial(QtGui.QGuiApplication.clipboard().setText, self.details))
 
 
 class Notices(QWidget):

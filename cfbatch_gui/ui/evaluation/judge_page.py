@@ -7,17 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractScrollArea,
-    QComboBox,
-    QCompleter,
-    QLineEdit,
-    QSizePolicy,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.evaluation.joining import Run, label_judgements, read_run, read_runs
@@ -196,7 +189,7 @@ class JudgingView(OneByOne):
         elif event.key() == Qt.Key.Key_N:
             self._open_note()
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
-            QAbstractScrollArea.keyPressEvent(self.text, event)
+            QtWidgets.QAbstractScrollArea.keyPressEvent(self.text, event)
         else:
             super().keyPressEvent(event)
 
@@ -258,7 +251,7 @@ class JudgePage(QWidget):
         self.view = JudgingView(lambda grade: self._write(partial(self._answer, grade)), undo)
         self.end = widgets.EmptyPlace("circle-check", "", tr("Show the result"))
         self.end.pressed.connect(self._leave)
-        self._pages = QStackedWidget()
+        self._pages = QtWidgets.QStackedWidget()
         for page in (self.start, self.view, self.end):
             self._pages.addWidget(page)
         self.setLayout(column(self.header, 6, widgets.Roomy(self._pages), gap=0))
@@ -288,7 +281,7 @@ class JudgePage(QWidget):
         self.tops.set_value(10)
         self.scales = widgets.Choice(tr("Grades"), on_picked=self._prepare_anew)
         self.scales.setMinimumContentsLength(_SHORTEST_SCALE)  # the names of all grades may be longer than a window
-        self.scales.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.scales.setSizeAdjustPolicy(QtWidgets.QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.counts, self.trouble = Label("", "strong", wrap=True), Label("", "error", wrap=True)
         self.begin_button = widgets.PrimaryButton(tr("Start judging"), "play", self._starting("begin", self._begin))
         settle = self._starting("begin", partial(self._begin, settles=True))
@@ -325,7 +318,7 @@ class JudgePage(QWidget):
         judgements = self._program.judgements
         self._runs = await asyncio.to_thread(read_runs, self._program.folder, self.jobs)
         names = await asyncio.to_thread(judgements.names)
-        completer = QCompleter([name for name in names if name != MATCHES], self.book)
+        completer = QtWidgets.QCompleter([name for name in names if name != MATCHES], self.book)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.book.setCompleter(completer)
         self.book.setText(judgements.used_name())

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.jobs.states import Job, Purpose
+from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.inputs.data_section import (
     FilePart,
     FilesSection,
@@ -20,23 +21,7 @@ from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import (
-    Button,
-    Card,
-    CheckBox,
-    Choice,
-    Flow,
-    IconButton,
-    IconLabel,
-    Label,
-    LinkButton,
-    MenuButton,
-    Phrase,
-    add_action,
-    boxed,
-    column,
-    row,
-)
+from cfbatch_gui.ui.widgets import Button, Card, CheckBox, Flow, IconLabel, Label, LinkButton, boxed, column, row
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.words import inputs
 from cfbatch_gui.words.figures import number, one_line
@@ -66,9 +51,9 @@ class ListPart(FilePart):
         badge.setAccessibleName(self.tr("List {list}").format(list=self._list))
         self.part = Label("", "small")
         words = self.tr("Open another file as list {list}").format(list=self._list)
-        self.open_button = IconButton("folder-open", words, partial(drafts.choose_list, at))
+        self.open_button = widgets.IconButton("folder-open", words, partial(drafts.choose_list, at))
         words = self.tr("Paste list {list}").format(list=self._list)
-        self.paste_button = IconButton("clipboard-paste", words, partial(drafts.paste, at))
+        self.paste_button = widgets.IconButton("clipboard-paste", words, partial(drafts.paste, at))
         self._words.pop(self.remove)  # the menu of the section removes it
         order = (self.header, self.sheet, self.separator, self.hidden, self.encoding)
         for link in (*order, self.more):
@@ -90,7 +75,7 @@ class ListPart(FilePart):
         self.missing = Label("", "quiet", wrap=True)
         self.open_first = Button(self.tr("Open…"), "folder-open", partial(drafts.choose_list, at))
         self.paste_first = Button(self.tr("Paste"), "clipboard-paste", partial(drafts.paste, at))
-        self.sheets = MenuButton("", "table")
+        self.sheets = widgets.MenuButton("", "table")
         self.same = LinkButton(self.tr("Take the same list"), on_click=drafts.relate)
         self.example = LinkButton(self.tr("Use the example"), on_click=drafts.use_example)
         if at != 0:
@@ -151,7 +136,7 @@ class ListsSection(FilesSection):
         self.swap_button = Button(self.tr("Swap A and B"), "refresh-cw", drafts.swap)
         self.actions_row.addWidget(self.swap_button)
         self.sentence_icon = IconLabel("sparkles", "accent", 16)
-        self.sentence = Phrase()
+        self.sentence = widgets.Phrase()
         tip = self.tr("Choose how the text of a row is made")
         self.change = LinkButton(self.tr("Change"), "", self.open_menu, tip=tip)
         self.parts = (ListPart(drafts, 0), ListPart(drafts, 1))
@@ -216,11 +201,11 @@ class ListsSection(FilesSection):
         for at, file in enumerate(state.files):
             is_joined = state.mapping is not None and bool(template_of(state.mapping, second=at == 1))
             words = self.tr("Join columns of {list} by a template…").format(list="AB"[at])
-            action = add_action(menu, words, partial(self._toggle_template, at), checked=is_joined)
+            action = widgets.add_action(menu, words, partial(self._toggle_template, at), checked=is_joined)
             action.setEnabled(len(file.columns) > 1 or is_joined)
         if state.second is not None:
             menu.addSeparator()
-            add_action(menu, self.tr("Remove list B"), drafts.remove_second, "x")
+            widgets.add_action(menu, self.tr("Remove list B"), drafts.remove_second, "x")
         return pop_up(menu, self.change)
 
     def _toggle_template(self, at: int) -> None:
@@ -241,7 +226,7 @@ class LimitChoice(QWidget):
         self._drafts, self._limit, self._words, self._usual = drafts, limit, words, ""
         self.box = CheckBox(words)
         self.box.clicked.connect(lambda on: self._choose(self._usual if on else ""))
-        self.choice = Choice(words, on_picked=self._choose)
+        self.choice = widgets.Choice(words, on_picked=self._choose)
         self.setLayout(row(self.box, self.choice))
 
     def _choose(self, name: str) -> None:
@@ -278,7 +263,7 @@ class MatchSection(Card):
         self.not_within = LimitChoice(drafts, "not_within", self.tr("Not with the same value in"))
         self.within = LimitChoice(drafts, "within", self.tr("Only with the same value in"))
         counts = [(number(count), count) for count in range(1, _MOST_KEPT + 1)]
-        self.best = Choice(self.tr("Keep the best"), counts, lambda best: drafts.choose_matching(best=best))
+        self.best = widgets.Choice(self.tr("Keep the best"), counts, lambda best: drafts.choose_matching(best=best))
         kept = boxed(row(None, Label(self.tr("Keep the best"), "quiet"), self.best))  # at the right, on any line
         line = Flow(title, self.each_once, self.not_within, self.within, kept, gap=LARGE)
         self.body.addWidget(boxed(line))

@@ -6,32 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6 import QtCore, QtWidgets
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFont, QFontInfo, QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QFrame,
-    QListView,
-    QMenu,
-    QSizePolicy,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QSizePolicy, QStyle, QStyleOptionViewItem
 
 from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
 from cfbatch_gui.ui import display, icons, theme, widgets
@@ -89,13 +67,13 @@ def _key(entry: Entry) -> str:
     return entry.group if isinstance(entry, GroupEntry) else entry.id
 
 
-class LibraryRows(QAbstractListModel):
+class LibraryRows(QtCore.QAbstractListModel):
     """The jobs in their groups. What the place of a job goes by is computed once.
 
     `clock` returns the present, in seconds since 1970, for the ages of jobs; `phase_of` is asked for drafts only.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time, parent: QObject | None = None) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time, parent: QtCore.QObject | None = None) -> None:
         super().__init__(parent)
         self._clock = clock
         self.phase_of: Callable[[Job], DraftPhase] = kept_phase
@@ -206,7 +184,7 @@ def _more(metrics: QFontMetrics) -> int:
     return max(0, metrics.height() - _USUAL)
 
 
-class LibraryDelegate(QStyledItemDelegate):
+class LibraryDelegate(QtWidgets.QStyledItemDelegate):
     def __init__(self, parent: QAbstractItemView, rows: LibraryRows) -> None:
         super().__init__(parent)
         self._view, self._rows = parent, rows
@@ -295,10 +273,10 @@ def _write(painter: QPainter, line: QRect, font: QFont, role: str, text: str) ->
 
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-_Flag = QItemSelectionModel.SelectionFlag
+_Flag = QtCore.QItemSelectionModel.SelectionFlag
 
 
-class JobList(QListView):
+class JobList(QtWidgets.QListView):
     chosen = Signal(str)
     menu_wanted = Signal(object, QPoint)  # of a Job
     delete_wanted = Signal()
@@ -370,7 +348,7 @@ class JobList(QListView):
             self._choose(self.currentIndex())
 
     def _click(self, index: QModelIndex) -> None:
-        if not QApplication.keyboardModifiers() & _SELECTING:
+        if not QtWidgets.QApplication.keyboardModifiers() & _SELECTING:
             self._choose(index)
 
     def _choose(self, index: QModelIndex) -> None:
@@ -419,7 +397,7 @@ class Library(QFrame):
         self.foot = ConnectionFoot()
         above = column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4))
         self.setLayout(column(above, self._nothing, self.list, self.foot, gap=0))
-        self._ages = QTimer(self)
+        self._ages = QtCore.QTimer(self)
         self._ages.timeout.connect(self.list.viewport().update)
         self._ages.start(_AGES_EVERY)
 
@@ -473,7 +451,7 @@ class Library(QFrame):
         self._nothing.setVisible(not self.rows.entries())
 
     def _menu(self, clicked: Job, position: QPoint) -> None:
-        menu = QMenu(self)
+        menu = QtWidgets.QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         selected = self.selection()
         self.job_actions.fill_menu(menu, selected if any(job.id == clicked.id for job in selected) else [clicked])

@@ -4,17 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import (
-    QDrag,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QFont,
-    QFontMetrics,
-    QPainter,
-    QPaintEvent,
-)
+from PySide6.QtGui import QDropEvent, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QStyle, QTabBar, QWidget
 
 from cfbatch_gui.ui import icons, theme
@@ -52,7 +44,7 @@ class FileDrag(QObject):
         content = self.content()
         if not content.hasUrls():
             return
-        drag = QDrag(self._widget.window())  # the line itself may go while it lasts
+        drag = QtGui.QDrag(self._widget.window())  # the line itself may go while it lasts
         drag.setMimeData(content)
         drag.setPixmap(icons.icon("file-text").pixmap(_ICON, _ICON))
         drag.exec(Qt.DropAction.CopyAction)  # a nested loop, in which tasks go on: this is an event, and no coroutine
@@ -99,12 +91,12 @@ class DropTarget(QWidget):
         self._veil, self._on_dropped = DropOverlay(over, words), on_dropped
         self.setAcceptDrops(True)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         if self._veil is not None and (local_files(event.mimeData()) or event.mimeData().hasText()):
             take_copy(event)
             self._veil.cover()
 
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:
         if self._veil is not None:
             self._veil.hide()
 

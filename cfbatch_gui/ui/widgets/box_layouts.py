@@ -3,27 +3,14 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFormLayout,
-    QFrame,
-    QHBoxLayout,
-    QLayout,
-    QLayoutItem,
-    QScrollArea,
-    QSizePolicy,
-    QSplitter,
-    QStackedWidget,
-    QStyle,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLayout, QLayoutItem, QScrollArea, QSizePolicy, QWidget
 
 from cfbatch_gui.ui.memory import memory
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 
-BoxT = TypeVar("BoxT", bound=QBoxLayout)
+BoxT = TypeVar("BoxT", bound=QtWidgets.QBoxLayout)
 PAGE_MARGINS = (WIDE, LARGE, WIDE, LARGE)
 Item = QWidget | QLayout | int | None | tuple[QWidget | QLayout, int]
 """A widget or a layout, also with its share of the room; a distance in pixels; None for space that stretches."""
@@ -34,9 +21,9 @@ def row(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0,
     return _fill(QHBoxLayout(), items, gap, margins)
 
 
-def column(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QVBoxLayout:
+def column(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QtWidgets.QVBoxLayout:
     """`gap` and `margins` (left, top, right, bottom) are in pixels."""
-    return _fill(QVBoxLayout(), items, gap, margins)
+    return _fill(QtWidgets.QVBoxLayout(), items, gap, margins)
 
 
 def form(*, gap: int = MEDIUM) -> QFormLayout:
@@ -71,12 +58,12 @@ def line() -> QFrame:
 
 def split(
     *parts: QWidget, name: str, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False
-) -> QSplitter:
+) -> QtWidgets.QSplitter:
     """A splitter whose parts cannot be closed; part `stretched` takes the window's growth, all of them with None.
 
     `sizes` are those of the first time; what the user makes of them is remembered under `name`.
     """
-    splitter = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
+    splitter = QtWidgets.QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
     splitter.setChildrenCollapsible(False)
     splitter.setHandleWidth(1)
     for index, part in enumerate(parts):
@@ -173,7 +160,7 @@ class Flow(QLayout):
                 own = height if fills else min(height, _height_of(item, width))
                 above = 0 if item.alignment() & Qt.AlignmentFlag.AlignTop else (height - own) // 2
                 box = QRect(left, top + above, width, own)
-                item.setGeometry(QStyle.visualRect(owner.layoutDirection(), rect, box))
+                item.setGeometry(QtWidgets.QStyle.visualRect(owner.layoutDirection(), rect, box))
                 left += width + self._gap
             top += height + self._gap
 
@@ -277,5 +264,5 @@ class _Least(QWidget):
         return layout.totalMinimumHeightForWidth(width) if layout is not None else 0
 
     def _page(self) -> QWidget:
-        page = self._content.currentWidget() if isinstance(self._content, QStackedWidget) else None
+        page = self._content.currentWidget() if isinstance(self._content, QtWidgets.QStackedWidget) else None
         return page or self._content

@@ -3,22 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QLineEdit,
-    QListView,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QStyle,
-    QStyleOptionButton,
-    QStyleOptionComboBox,
-    QStylePainter,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import icon, paint_icon
@@ -39,7 +27,7 @@ def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_r
 _BEFORE_WORDS = 3  # pixels between an icon and its words, besides Qt's own 4
 
 
-class Button(KeyboardRing, QPushButton):
+class Button(KeyboardRing, QtWidgets.QPushButton):
     kind = "plain"
     icon_role = "text"
     icon_name = ""
@@ -226,7 +214,7 @@ class SearchField(QLineEdit):
             super().keyPressEvent(event)
 
 
-class CheckBox(QCheckBox):
+class CheckBox(QtWidgets.QCheckBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.isChecked():
@@ -252,7 +240,7 @@ class Choice(QComboBox):
             self.picked.connect(on_picked)
         self.setAccessibleName(name)
         self.setAccessibleDescription(name)  # Qt takes the chosen text for the name, except on Windows
-        self.setView(QListView(self))  # the plain list takes the stylesheet; the native popup does not
+        self.setView(QtWidgets.QListView(self))  # the plain list takes the stylesheet; the native popup does not
         self.setIconSize(QSize(16, 16))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaxVisibleItems(16)
@@ -285,7 +273,7 @@ class Choice(QComboBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """As Qt does, but a text that is too long ends with "…"."""
-        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        painter, option = QtWidgets.QStylePainter(self), QtWidgets.QStyleOptionComboBox()
         self.initStyleOption(option)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         field = QStyle.SubControl.SC_ComboBoxEditField

@@ -1,17 +1,9 @@
 """Boxes: cards, foldable sections, large choices, and what is shown instead of missing content."""
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFrame,
-    QRadioButton,
-    QSizePolicy,
-    QStackedWidget,
-    QStyle,
-    QStyleOption,
-    QWidget,
-)
+from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Item, boxed, column, row
@@ -23,7 +15,7 @@ from cfbatch_gui.words.languages import tr
 CARD_MARGINS = (20, LARGE, 20, 18)
 
 
-class Card(QFrame):
+class Card(QtWidgets.QFrame):
     def __init__(
         self, *items: Item, inset: bool = False, gap: int = SMALL, margins: tuple[int, int, int, int] = CARD_MARGINS
     ) -> None:
@@ -97,14 +89,14 @@ class SectionCard(Card):
         return self._content.isHidden()
 
 
-class ChoiceCard(KeyboardRing, QRadioButton):
+class ChoiceCard(KeyboardRing, QtWidgets.QRadioButton):
     """A radio button whose group are its siblings; `chosen` is only a request: the page calls `set_chosen`. `content`
     is shown instead of the icon and the words, which it is then only called by.
     """
 
     chosen = Signal()
 
-    def __init__(self, icon: str, title: str, subtitle: str, content: QBoxLayout | None = None) -> None:
+    def __init__(self, icon: str, title: str, subtitle: str, content: QtWidgets.QBoxLayout | None = None) -> None:
         super().__init__()
         self.setProperty("kind", "choice")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -147,7 +139,7 @@ class ChoiceCard(KeyboardRing, QRadioButton):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        option = QStyleOption()
+        option = QtWidgets.QStyleOption()
         option.initFrom(self)
         if self.isChecked():
             option.state |= QStyle.StateFlag.State_On
@@ -191,7 +183,7 @@ class EmptyPlace(QWidget):
         return self._sentence.text()
 
 
-class MaybeEmpty(QStackedWidget):
+class MaybeEmpty(QtWidgets.QStackedWidget):
     """`content` may be added later; `empty.pressed` tells that the button below a sentence was pressed."""
 
     def __init__(self, icon: str, *content: QWidget) -> None:

@@ -2,17 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFont,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-)
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import display, icons
@@ -91,11 +83,11 @@ class Phrase(Sentence):
         self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        document = QTextDocument()
+        document = QtGui.QTextDocument()
         document.setDocumentMargin(0)
         document.setDefaultFont(self.font())
         document.setTextWidth(self.width())
-        cursor, form = QTextCursor(document), QTextCharFormat()
+        cursor, form = QtGui.QTextCursor(document), QtGui.QTextCharFormat()
         form.setForeground(self.palette().color(self.foregroundRole()))
         for text, stands_out in self._runs:
             form.setFontWeight(QFont.Weight.DemiBold if stands_out else QFont.Weight.Normal)
@@ -292,7 +284,7 @@ class LabelGrid(QWidget):
 class Clickable(QFrame):
     clicked = Signal()
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.clicked.emit()
         super().mouseReleaseEvent(event)

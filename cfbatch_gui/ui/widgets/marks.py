@@ -4,17 +4,9 @@ texts are users', and never read as markup.
 
 from collections.abc import Iterable, Sequence
 
+from PySide6 import QtGui
 from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import (
-    QFont,
-    QFontInfo,
-    QFontMetrics,
-    QPainter,
-    QPaintEvent,
-    QTextCharFormat,
-    QTextLayout,
-    QTextOption,
-)
+from PySide6.QtGui import QFont, QFontMetrics, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QApplication, QSizePolicy, QStyle
 
 from cfbatch_gui.core.results.matching import differing_numbers, differing_words
@@ -141,8 +133,8 @@ class MarkedText(Label):
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, room = QPainter(self), self.width()
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        painter, room = QtGui.QPainter(self), self.width()
         side = QStyle.visualAlignment(self.layoutDirection(), Qt.AlignmentFlag.AlignLeft)
         side |= Qt.AlignmentFlag.AlignAbsolute
         shown = self.fontMetrics().elidedText(self._unbroken, Qt.TextElideMode.ElideRight, round(room * _LINES))
@@ -159,5 +151,5 @@ class MarkedText(Label):
 
     def _small(self) -> QFont:
         font = QFont(QApplication.font())
-        font.setPixelSize(QFontInfo(font).pixelSize() - 1)
+        font.setPixelSize(QtGui.QFontInfo(font).pixelSize() - 1)
         return font

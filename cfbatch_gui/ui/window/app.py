@@ -16,18 +16,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from PySide6.QtCore import (
-    QEvent,
-    QLibraryInfo,
-    QLocale,
-    QMessageLogContext,
-    QObject,
-    Qt,
-    QtMsgType,
-    QTranslator,
-    Signal,
-    qInstallMessageHandler,
-)
+from PySide6 import QtCore
+from PySide6.QtCore import QEvent, QLibraryInfo, QLocale, QObject, Qt, QtMsgType, QTranslator, qInstallMessageHandler
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication
@@ -135,7 +125,7 @@ log = logging.getLogger("cfbatch.crash")
 qt_log = logging.getLogger("qt")
 
 
-def _write_of_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+def _write_of_qt(kind: QtMsgType, _context: QtCore.QMessageLogContext, message: str) -> None:
     usual = {QtMsgType.QtDebugMsg: logging.DEBUG, QtMsgType.QtInfoMsg: logging.INFO}
     qt_log.log(usual.get(kind, logging.WARNING), "%s", message)
 
@@ -143,7 +133,7 @@ def _write_of_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) ->
 class CrashHandler(QObject):
     """Handles what nothing else caught; `crashed`, with redacted details, may be emitted in any thread."""
 
-    crashed = Signal(str)
+    crashed = QtCore.Signal(str)
 
     @contextmanager
     def installed(self) -> Iterator[None]:

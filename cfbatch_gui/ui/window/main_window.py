@@ -4,16 +4,8 @@ import asyncio
 import os
 from contextlib import suppress
 
+from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QGuiApplication,
-    QPaintEvent,
-    QShowEvent,
-)
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from cfbatch_gui.ui.jobs.library import Library
@@ -69,7 +61,7 @@ class MainWindow(QMainWindow):
                 async with asyncio.timeout(_PAINTING):
                     await self._painted.wait()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
         self._painted.set()
 
@@ -87,7 +79,7 @@ class MainWindow(QMainWindow):
     def show_notices(self) -> None:
         NoticeListDialog(self.notices, self).open()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def closeEvent(self, event: QtGui.QCloseEvent) -> None:
         if self._may_close:
             super().closeEvent(event)
         else:
@@ -95,21 +87,21 @@ class MainWindow(QMainWindow):
             event.ignore()
             self.close_requested.emit()
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         super().showEvent(event)
         least = self.library.least_width()  # known only now that it has its style
         self.library.setMinimumWidth(least)
         self._right.setMinimumWidth(_SMALLEST[0] - least - 1)  # in a small window the sidebar gives way first
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         if local_files(event.mimeData()):
             take_copy(event)
             self._overlay.cover()
 
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:
         self._overlay.hide()
 
-    def dropEvent(self, event: QDropEvent) -> None:
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:
         self._overlay.hide()
         if files := local_files(event.mimeData()):
             take_copy(event)
@@ -123,5 +115,5 @@ class MainWindow(QMainWindow):
 
 def keep_token(token: str) -> None:
     """Use this token when the window is next activated; Qt on Wayland takes it from the environment alone."""
-    if token and "\0" not in token and QGuiApplication.platformName().startswith("wayland"):
+    if token and "\0" not in token and QtGui.QGuiApplication.platformName().startswith("wayland"):
         os.environ["XDG_ACTIVATION_TOKEN"] = token
