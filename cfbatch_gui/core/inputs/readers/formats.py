@@ -20,7 +20,7 @@ Reader = Callable[[Source, Progress], Generator[Block | Row, None, None]]
 Recogniser = Callable[[Candidate], Source | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
     """One format.
 
@@ -41,90 +41,43 @@ class Format:
 SPREADSHEETS, DOCUMENTS, JSON = message("spreadsheets"), message("texts_documents"), message("json_json_lines")
 _TABLE = (
     Format(
-        name=FileFormat.LINES,
-        short=message("one_text_per_line"),
-        listed=message("plain_text"),
-        group=DOCUMENTS,
+        FileFormat.LINES, plain_text.read_lines, message("one_text_per_line"), message("plain_text"), DOCUMENTS,
         suffixes=(".txt", ".text", ".md"),
-        read=plain_text.read_lines,
     ),
+    Format(FileFormat.PARAGRAPHS, plain_text.read_paragraphs, message("one_text_per_paragraph")),
+    Format(FileFormat.WHOLE, plain_text.read_whole, message("whole_file_one_text")),
     Format(
-        name=FileFormat.PARAGRAPHS,
-        short=message("one_text_per_paragraph"),
-        read=plain_text.read_paragraphs,
-    ),
-    Format(
-        name=FileFormat.WHOLE,
-        short=message("whole_file_one_text"),
-        read=plain_text.read_whole,
-    ),
-    Format(
-        name=FileFormat.DELIMITED,
-        listed="CSV",
-        group=SPREADSHEETS,
+        FileFormat.DELIMITED, delimited_rows.read_delimited, "", "CSV", SPREADSHEETS,
         suffixes=(".csv", ".tsv", ".tab", ".psv"),
-        read=delimited_rows.read_delimited,
     ),
     Format(
-        name=FileFormat.ASCII_TABLE,
-        short=message("drawn_bars_lines"),
+        FileFormat.ASCII_TABLE, ascii_table.read_ascii_table, message("drawn_bars_lines"),
         recognise_text=ascii_table.recognise_ascii_table,
-        read=ascii_table.read_ascii_table,
+    ),
+    Format(FileFormat.JSON, json_document.read_json, "JSON", "JSON", JSON, json_document.SUFFIXES),
+    Format(
+        FileFormat.JSON_LINES, json_document.read_json, message("json_lines"), "", JSON, json_document.SUFFIXES_OF_LINES
     ),
     Format(
-        name=FileFormat.JSON,
-        short="JSON",
-        listed="JSON",
-        group=JSON,
-        suffixes=json_document.SUFFIXES,
-        read=json_document.read_json,
-    ),
-    Format(
-        name=FileFormat.JSON_LINES,
-        short=message("json_lines"),
-        group=JSON,
-        suffixes=json_document.SUFFIXES_OF_LINES,
-        read=json_document.read_json,
-    ),
-    Format(
-        name="workbook",
-        listed=message("spreadsheet"),
-        group=SPREADSHEETS,
+        "workbook", workbook.read_workbook, "", message("spreadsheet"), SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
         recognise=workbook.recognise_workbook,
-        read=workbook.read_workbook,
     ),
     Format(
-        name="parquet",
-        short="Parquet",
-        listed="Parquet",
-        group="Parquet",
-        suffixes=(".parquet",),
+        "parquet", parquet.read_parquet, "Parquet", "Parquet", "Parquet", (".parquet",),
         recognise=parquet.recognise_parquet,
-        read=parquet.read_parquet,
     ),
     Format(
-        name="docx",
-        short=message("document_one_text_per"),
-        listed=".docx",
-        group=DOCUMENTS,
-        suffixes=(".docx",),
+        "docx", plain_text.read_docx, message("document_one_text_per"), ".docx", DOCUMENTS, (".docx",),
         recognise=plain_text.recognise_docx,
-        read=plain_text.read_docx,
     ),
     Format(
-        name=FileFormat.COLLECTION,
-        short=message("data_set_queries_texts"),
+        FileFormat.COLLECTION, collection.read_collection, message("data_set_queries_texts"),
         recognise=collection.recognise_collection,
         recognise_text=collection.recognise_run,
-        read=collection.read_collection,
     ),
-    Format(
-        name=FileFormat.FOLDER,
-        short=message("folder_one_text_per_file"),
-        read=folder.read_folder,
-    ),
-)
+    Format(FileFormat.FOLDER, folder.read_folder, message("folder_one_text_per_file")),
+)  # fmt: skip
 FORMATS = {each.name: each for each in _TABLE}
 
 
