@@ -43,61 +43,38 @@ TARGETS: tuple[Target, ...] = (
     _scores("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_rankings, is_for_people=True),
     _scores("csv", message("csv_programs"), message("csv_of_scores"), (".csv",), csv_tables.write_scores),
     _scores(
-        "csv-excel",
-        message("csv_excel"),
-        message("csv_opens"),
-        (".csv",),
-        partial(csv_tables.write_scores, for_excel=True),
-        has_separator=True,
-        is_for_people=True,
+        "csv-excel", message("csv_excel"), message("csv_opens"), (".csv",),
+        partial(csv_tables.write_scores, for_excel=True), has_separator=True, is_for_people=True,
     ),
     _scores("parquet", message("parquet"), message("parquet_of_scores"), (".parquet",), parquet.write_rankings),
     _scores(
-        "jsonl", message("json_lines"), message("json_of_scores"), (".jsonl", ".ndjson"), json_lines.write_rankings
+        "jsonl", message("json_lines"), message("json_of_scores"), (".jsonl", ".ndjson"), json_lines.write_rankings,
     ),
     _ranked(
-        "trec",
-        message("trec_run"),
-        message("for_trec_eval"),
-        (".run", ".trec"),
-        retrieval.write_run,
-        has_limits=True,
+        "trec", message("trec_run"), message("for_trec_eval"), (".run", ".trec"), retrieval.write_run, has_limits=True,
         measure=Measure.SCORES,
     ),
     _ranked(
-        "qrels", message("trec_qrels"), message("labels_as_qrels"), (".qrels",), retrieval.write_qrels, contents=_JUDGED
-    ),
-    _ranked(
-        "qrels-beir",
-        message("beir_qrels"),
-        message("qrels_as_table"),
-        (".qrels.tsv",),
-        partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE),
+        "qrels", message("trec_qrels"), message("labels_as_qrels"), (".qrels",), retrieval.write_qrels,
         contents=_JUDGED,
     ),
     _ranked(
-        "beir",
-        message("beir_folder"),
-        message("beir_has"),
-        (),
-        retrieval.write_beir_folder,
-        has_limits=True,
+        "qrels-beir", message("beir_qrels"), message("qrels_as_table"), (".qrels.tsv",),
+        partial(retrieval.write_qrels, header=retrieval.BEIR_HEADER, form=retrieval.BEIR_LINE), contents=_JUDGED,
+    ),
+    _ranked(
+        "beir", message("beir_folder"), message("beir_has"), (), retrieval.write_beir_folder, has_limits=True,
         contents=message("all_beir_has"),
     ),
     _failed(Kind.RANK),
     _matches(
-        "matches",
-        message("own_sheet_excel"),
-        message("own_sheet_and_rest"),
-        (".xlsx",),
-        excel.write_matches,
+        "matches", message("own_sheet_excel"), message("own_sheet_and_rest"), (".xlsx",), excel.write_matches,
         is_for_people=True,
     ),
     _matches("matches-csv", message("own_sheet_csv"), _OWN_SHEET, (".csv",), _csv(MatchRows)),
     _matches(
         *("matches-csv-excel", message("own_sheet_csv_excel"), message("csv_opens"), (".csv",)),
-        _csv(partial(MatchRows, for_people=True), for_excel=True),
-        **{"has_separator": True, "is_for_people": True},
+        _csv(partial(MatchRows, for_people=True), for_excel=True), **{"has_separator": True, "is_for_people": True},
     ),
     _matches("matches-parquet", message("own_sheet_parquet"), _OWN_SHEET, (".parquet",), _PARQUET),
     _matches("matches-jsonl", message("own_sheet_json"), _OWN_SHEET, (".jsonl", ".ndjson"), _JSON),
@@ -107,39 +84,28 @@ TARGETS: tuple[Target, ...] = (
     _decimal("csv", message("csv_word"), message("csv_of_vectors"), (".csv",), csv_tables.write_vectors),
     _binary("parquet", message("parquet"), message("parquet_of_vectors"), (".parquet",), parquet.write_vectors),
     _binary(
-        "npy", message("numpy_array"), message("bare_numbers"), (".npy",), vector_files.write_array, has_columns=False
+        "npy", message("numpy_array"), message("bare_numbers"), (".npy",), vector_files.write_array, has_columns=False,
     ),
     _binary(
-        "npz",
-        message("numpy_archive_ids"),
-        message("numbers_and_ids"),
-        (".npz",),
-        vector_files.write_archive,
+        "npz", message("numpy_archive_ids"), message("numbers_and_ids"), (".npz",), vector_files.write_archive,
         has_columns=False,
     ),
     _decimal(
-        "jsonl", message("json_lines"), message("json_of_vectors"), (".jsonl", ".ndjson"), json_lines.write_vectors
+        "jsonl", message("json_lines"), message("json_of_vectors"), (".jsonl", ".ndjson"), json_lines.write_vectors,
     ),
     _binary(
-        "atlas",
-        message("embedding_atlas"),
-        message("atlas_has"),
-        (".atlas.parquet",),
+        "atlas", message("embedding_atlas"), message("atlas_has"), (".atlas.parquet",),
         partial(parquet.write_vectors, for_atlas=True),
     ),
     _decimal("projector", message("embedding_projector"), message("projector_has"), (), vector_files.write_projector),
     _decimal("vectorize", message("cloudflare_vectorize"), message("vectorize_has"), (), vector_files.write_vectorize),
     _binary("llm", message("sqlite_llm"), message("llm_has"), (".db", ".sqlite"), vector_files.write_llm),
     _decimal(
-        "openai",
-        message("openai_batch_answers"),
-        message("openai_has"),
-        (".openai.jsonl",),
-        json_lines.write_openai,
+        "openai", message("openai_batch_answers"), message("openai_has"), (".openai.jsonl",), json_lines.write_openai,
         has_columns=False,
     ),
     _failed(Kind.EMBED),
-)
+)  # fmt: skip
 _WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 
