@@ -17,6 +17,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.requests import too_long_texts
 from cfbatch_gui.core.jobs.plan.spending import PastTimes, over_budget, past_times
 from cfbatch_gui.core.jobs.states import Job, Purpose, most_batches, wants_account
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
@@ -513,6 +514,8 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
         return tr("Bring your data first: open a file, drop it here, or paste."), ""
     if state.incomplete:
         return state.incomplete, ""
+    if state.wants_second_list(job):
+        return message("add_second_list"), ""
     if job.kind is Kind.RANK and state.kind is Kind.RANK and not find_model(job.model).can_rank:
         return state.trouble or tr("This model cannot rank texts in batches."), "use bge-m3"
     if state.trouble:

@@ -73,9 +73,7 @@ class DraftActions(Drafts):
 
     @property
     def wants_second_list(self) -> bool:
-        purpose = self.job().options.purpose
-        state = self.shown
-        return purpose is not None and purpose.takes_lists and len(state.files) == 1 and not state.is_related
+        return self.shown.wants_second_list(self.job())
 
     def open_paths(self, paths: Sequence[Path], at: int | None = None) -> asyncio.Future[None] | None:
         """What is returned is done when the paths are recognised or cannot be; None when there is nothing to open.

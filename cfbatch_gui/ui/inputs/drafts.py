@@ -122,6 +122,10 @@ class DraftState:
             return chosen
         return Purpose.RANK if self.kind is Kind.RANK else Purpose.VECTORS
 
+    def wants_second_list(self, job: Job) -> bool:
+        takes_lists = job.options.purpose is not None and job.options.purpose.takes_lists
+        return takes_lists and len(self.files) == 1 and not self.is_related
+
     def counted(self, job: Job) -> ListCounts | None:
         """What the lists hold that are compared; of one list only what the job says."""
         purpose = self.purpose(job)

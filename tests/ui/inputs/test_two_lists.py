@@ -111,6 +111,12 @@ async def test_two_lists_are_dropped_joined_swapped_and_sent(driver: DraftDriver
     assert (len(driver.state.version.sent), driver.state.preflight and driver.state.preflight.sent_texts) == (1, 1)
 
 
+async def wants_b(driver: DraftDriver, name: str) -> None:
+    """List A is read, and nothing can be sent before there is a list B."""
+    await until(lambda: [each.path.name for each in driver.state.files] == [name] and driver.state.preflight)
+    assert not driver.is_ready()
+
+
 async def test_list_b_comes_later_and_may_be_another_sheet_the_same_or_none(
     driver: DraftDriver, lists: Sequence[Path], tmp_path: Path
 ) -> None:
@@ -124,7 +130,7 @@ async def test_list_b_comes_later_and_may_be_another_sheet_the_same_or_none(
     page, (a, b) = driver.page, driver.page.lists.parts
     await until(lambda: a.missing.isVisible() and b.missing.isVisible())
     drop(a, path)
-    await ready(driver, "both.xlsx")
+    await wants_b(driver, "both.xlsx")
     assert b.sheets.isVisible() and b.same.isVisible()
     b.sheets.menu().actions()[0].trigger()
     await ready(driver, "both.xlsx", "both.xlsx")
@@ -138,12 +144,12 @@ async def test_list_b_comes_later_and_may_be_another_sheet_the_same_or_none(
     await ready(driver, "both.xlsx", "both.xlsx")
     assert [each.source.sheet for each in driver.state.files] == ["Old", "New"]
     page.drafts.remove_second()
-    await ready(driver, "both.xlsx")
+    await wants_b(driver, "both.xlsx")
     driver.click(b.same)
-    await until(lambda: not b.isVisible())
-    assert driver.is_ready() and not page.matching.each_once.isVisible()
+    await until(lambda: not b.isVisible() and driver.is_ready())
+    assert not page.matching.each_once.isVisible()
     drop(a, lists[0])  # another file for the list that is there
-    await ready(driver, "supplier.csv")
+    await wants_b(driver, "supplier.csv")
     QApplication.clipboard().setText(B.replace(";", "\t"))
     page.drafts.paste()
     await ready(driver, "supplier.csv", "pasted.tsv")
