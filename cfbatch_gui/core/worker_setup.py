@@ -20,18 +20,11 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from cfbatch_gui import __version__
+from cfbatch_gui.core import errors
 from cfbatch_gui.core.connections.address_book import free_name
 from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.connections.user_connections import Connections
-from cfbatch_gui.core.errors import (
-    ExportError,
-    ReplyError,
-    ServiceBusy,
-    ServiceRefused,
-    TokenRefused,
-    UsageError,
-    UserError,
-)
+from cfbatch_gui.core.errors import ExportError, ServiceBusy, ServiceRefused, TokenRefused, UsageError, UserError
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -325,7 +318,7 @@ class Account:
         for prefix in _PREFIXES:
             while keys := [key for key in await self._keys(prefix) if _KEY.fullmatch(key)]:
                 if not deleted.isdisjoint(keys):
-                    raise ReplyError(message("r2_still_lists_what_said_was"), detail=f"{len(keys)} keys")
+                    raise errors.ReplyError(message("r2_still_lists_what_said_was"), detail=f"{len(keys)} keys")
                 for key in keys:
                     with suppress(NotThere):
                         await self._make(Step.DELETE_ANSWER, msgspec.Raw, key=key)

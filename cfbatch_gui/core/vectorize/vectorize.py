@@ -21,20 +21,10 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.nearest import Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.vectorize import push_values
 from cfbatch_gui.core.vectorize.client import Match, StoredVector, VectorizeIndex, VectorizeIndexes, check_index_name
 from cfbatch_gui.core.vectorize.planning import PushPlan, PushRows, parts, plan_push, push_columns
-from cfbatch_gui.core.vectorize.push_values import (
-    Hit,
-    Push,
-    PushCheck,
-    PushOptions,
-    PushOutcome,
-    PushProgress,
-    PushSettings,
-    PushStage,
-    SearchResult,
-    Show,
-)
+from cfbatch_gui.core.vectorize.push_values import Push, PushOptions, PushOutcome, PushProgress, PushStage, Show
 from cfbatch_gui.core.vectorize.record import IndexRecord
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, Price, price
 from cfbatch_gui.core.workers_ai.client import Repeating, WorkersAI
@@ -94,7 +84,7 @@ class _Pushing:
     _job: Job
     _record: IndexRecord
     _push: Push
-    _settings: PushSettings
+    _settings: push_values.PushSettings
     _show: Show
     _progress = PushProgress()
 
@@ -244,7 +234,7 @@ class Vectorize:
         client: Callable[[str], WorkersAI],
         job: Callable[[str], Job],
         paths: Paths,
-        settings: PushSettings,
+        settings: push_values.PushSettings,
         *,
         paid_model: Callable[[Job], ModelMetadata | None] = lambda job: None,
     ) -> None:
@@ -280,7 +270,7 @@ class Vectorize:
         *,
         index: VectorizeIndex | None = None,
         show: Show = lambda progress: None,
-    ) -> PushCheck:
+    ) -> push_values.PushCheck:
         """What a push would send, and what stands against it; nothing leaves. `index` is the one of that name, if it
         is known.
         """
@@ -321,7 +311,7 @@ class Vectorize:
         model = self._paid_model(self._embedded(job_id))
         return price(tokens_upper(sentence), model) if model is not None else Price(0.0, 0.0, 0.0)
 
-    async def search(self, job_id: str, connection_id: str, index: str, sentence: str) -> SearchResult:
+    async def search(self, job_id: str, connection_id: str, index: str, sentence: str) -> push_values.SearchResult:
         """Search an index for a sentence, and the job by exact comparison. The sentence is sent once and paid for."""
         job, calls = self._embedded(job_id), self.calls(connection_id)
         push = await asyncio.to_thread(saved_push, self._folder(job_id), calls.connection.account_mark, index)
@@ -368,11 +358,11 @@ class Vectorize:
 
 def _compare(
     embeddings: Embeddings, rows: PushRows, matches: tuple[Match, ...], nearest: Sequence[Neighbour]
-) -> SearchResult:
+) -> push_values.SearchResult:
     items = rows.ids_and_items({each.id for each in matches}, {each.text.item_no for each in nearest})
     id_of = {item: identifier for identifier, item in items.items()}
     found = [items[each.id] for each in matches if each.id in items]
     texts = {text.item_no: text.text for text in embeddings.texts(found)}
-    hits = tuple(Hit(each.id, each.score, texts.get(items.get(each.id, 0))) for each in matches)
-    exact = tuple(Hit(id_of[each.text.item_no], each.similarity, each.text.text) for each in nearest)
-    return SearchResult(hits, exact)
+    hits = tuple(push_values.Hit(each.id, each.score, texts.get(items.get(each.id, 0))) for each in matches)
+    exact = tuple(push_values.Hit(id_of[each.text.item_no], each.similarity, each.text.text) for each in nearest)
+    return push_values.SearchResult(hits, exact)

@@ -15,20 +15,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from cfbatch_gui.core.errors import (
-    Action,
-    OutcomeUnknown,
-    QueueNotSupported,
-    ReplyError,
-    RequestGone,
-    ServiceBusy,
-    ServiceRefused,
-    TokenRefused,
-    Unreachable,
-    UnreadableReply,
-    UsageError,
-    UserError,
-)
+from cfbatch_gui.core import errors
+from cfbatch_gui.core.errors import ReplyError, ServiceBusy, ServiceRefused, Unreachable, UnreadableReply, UserError
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai import answers
 from cfbatch_gui.core.workers_ai.answers import Finished, ServiceAnswer, Waiting, read_answer, read_gateway
@@ -140,7 +128,7 @@ class WorkersAI:
         answer = await self._exchange("ask", url, encode_poll(request_id), self._limits.poll)
         try:
             await self._accepted(answer)
-        except QueueNotSupported as error:
+        except errors.QueueNotSupported as error:
             # It concerns the model, not the batch, which was accepted while the model took batches and may have been
             # billed: the batch stays queued, and no other way of sending it is offered.
             sentence = message("service_says_model_takes_no_batches", service=self.connection.title)
@@ -182,7 +170,7 @@ class WorkersAI:
         """
         here, headers = self.connection, {"content-type": content_type}
         if here.kind is ConnectionKind.WORKER:
-            raise UsageError(message("title_leads_no_account_api", title=here.title))
+            raise errors.UsageError(message("title_leads_no_account_api", title=here.title))
         url, limit = f"{here.api_base_url}/{rest}", limit or self._limits.check
         answer = await self._exchange(what, url, body, limit, method=method, headers=headers, hidden=hidden)
         if method == "DELETE" and not answer.body and 200 <= answer.status < 300:  # as Workers documents it
@@ -198,7 +186,7 @@ class WorkersAI:
         """
         here = self.connection
         if here.kind is not ConnectionKind.WORKER:
-            raise UsageError(message("title_is_not_worker_your_own", title=here.title))
+            raise errors.UsageError(message("title_is_not_worker_your_own", title=here.title))
         url = f"{here.base_url}/{rest}"
         limits = self._limits
         limit = limits.submit if body else limits.check if kind == "json" else limits.poll
@@ -214,7 +202,7 @@ class WorkersAI:
         """Poll a batch that does not exist. Raises as `ask` unless the service answers just that."""
         url = run_url(self.connection, model, queued=True)
         answer = await self._exchange("check", url, encode_poll(NO_REQUEST), self._limits.check)
-        with suppress(RequestGone):
+        with suppress(errors.RequestGone):
             await self._accepted(answer)
 
     async def _exchange(
@@ -275,9 +263,9 @@ class WorkersAI:
             self._budget.block(BLOCK_SECONDS if wait is None else wait)  # every call of the token, not only this one
         title = self.connection.title
         found = refuse(Refusal(answer.status, envelope.errors, retry_after, self.now(), title))
-        if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
+        if isinstance(found, errors.TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
             sentence = message("title_refused_secret_sending_stopped_nothing", title=title)
-            return TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)
+            return errors.TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)
         return found
 
     def _final(self, answer: HttpAnswer, envelope: ServiceAnswer) -> UserError:
@@ -285,7 +273,7 @@ class WorkersAI:
         if not isinstance(found, ServiceBusy) or answer.status == 429:
             return found
         sentence = message("title_stopped_middle_request_there_is", title=self.connection.title)
-        return ServiceRefused(sentence, detail=found.detail, code=found.code, action=Action.RETRY)
+        return ServiceRefused(sentence, detail=found.detail, code=found.code, action=errors.Action.RETRY)
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
         now = f"{datetime.fromtimestamp(self.now()).astimezone():%Y-%m-%d %H:%M}"
@@ -302,8 +290,8 @@ class WorkersAI:
             sentence = message("cloudflare_lets_no_calls_through_title", title=here.title)
         return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
 
-    def _unknown(self, detail: str) -> OutcomeUnknown:
-        return OutcomeUnknown(message("batch_was_sent_title_but_no", title=self.connection.title), detail=detail)
+    def _unknown(self, detail: str) -> errors.OutcomeUnknown:
+        return errors.OutcomeUnknown(message("batch_was_sent_title_but_no", title=self.connection.title), detail=detail)
 
 
 def is_passing(error: UserError) -> bool:
@@ -337,7 +325,7 @@ def run_url(connection: Connection, model: str, *, queued: bool) -> str:
     runs of models alone.
     """
     if not _MODEL.fullmatch(model):
-        raise UsageError(message("model_is_not_name_model_names", model=model))
+        raise errors.UsageError(message("model_is_not_name_model_names", model=model))
     match connection.kind:
         case ConnectionKind.WORKER:
             base = f"{connection.base_url}/ai/run"

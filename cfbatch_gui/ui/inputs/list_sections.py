@@ -9,14 +9,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.ui import widgets
-from cfbatch_gui.ui.inputs.data_section import (
-    FilePart,
-    FilesSection,
-    TemplateEditor,
-    pop_up,
-    proposed_template,
-    template_of,
-)
+from cfbatch_gui.ui.inputs import data_section
+from cfbatch_gui.ui.inputs.data_section import TemplateEditor, template_of
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.drafts import DraftState
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
@@ -34,7 +28,7 @@ _LEAST_PART = 400  # pixels of a list; in a narrower page B stands below A
 _MOST_ROWS, _FEWEST_ROWS = 8, 2
 
 
-class ListPart(FilePart):
+class ListPart(data_section.FilePart):
     """List A or list B, or ways to bring it."""
 
     def __init__(self, drafts: DraftActions, at: int) -> None:
@@ -128,7 +122,7 @@ def _is_utf8(source: Source) -> bool:
     return source.encoding.startswith("utf-8") and not source.is_encoding_guessed
 
 
-class ListsSection(FilesSection):
+class ListsSection(data_section.FilesSection):
     """Both lists, and in words what is compared with what."""
 
     def __init__(self, drafts: DraftActions) -> None:
@@ -206,14 +200,14 @@ class ListsSection(FilesSection):
         if state.second is not None:
             menu.addSeparator()
             widgets.add_action(menu, self.tr("Remove list B"), drafts.remove_second, "x")
-        return pop_up(menu, self.change)
+        return data_section.pop_up(menu, self.change)
 
     def _toggle_template(self, at: int) -> None:
         mapping = self._drafts.shown.mapping
         if mapping is not None:
             is_second, columns = at == 1, self._drafts.shown.files[at].columns
             used = template_of(mapping, second=is_second)
-            template = "" if used else proposed_template(mapping, columns, second=is_second)
+            template = "" if used else data_section.proposed_template(mapping, columns, second=is_second)
             self._drafts.choose_template(template, second=is_second)
             self.templates[at].field.setFocus(Qt.FocusReason.OtherFocusReason)
 
