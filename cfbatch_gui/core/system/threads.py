@@ -58,7 +58,7 @@ class DaemonExecutor(Executor):
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Called in the loop's thread alone."""
         if self._closed:
-            raise RuntimeError("This pool of threads is closed.")
+            raise RuntimeError("closed")  # as other executors do
         future: Future[T] = Future()
         self._jobs.put((future, partial(fn, *args, **kwargs)))
         if not self._idle.acquire(blocking=False) and len(self._threads) < self._most_threads:
