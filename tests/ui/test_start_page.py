@@ -108,11 +108,11 @@ async def test_two_files_suggest_what_they_are_for_whichever_comes_first(stage: 
             await stage.person.click("Open…")
             await stage.person.name_file(" ".join(f'"{name}"' for name in names))
         else:
-            stage.workspace.open_each(names)  # as the command line and the desktop do
+            stage.workspace.new_jobs.open_each(names)  # as the command line and the desktop do
         job, state = await until_read(stage, purpose)
         assert state.files[0].path.name == first == job.source_name
     assert len(stage.program.ledger.jobs()) == 3
-    stage.workspace.open_each((letters, answers))  # while a job is open, each is a job
+    stage.workspace.new_jobs.open_each((letters, answers))  # while a job is open, each is a job
     await stage.person.until(lambda: len(stage.program.ledger.jobs()) == 5)
 
 

@@ -117,17 +117,17 @@ async def test_each_file_opens_in_a_job_of_its_own_and_the_last_is_shown(stage: 
 async def test_what_cannot_be_opened_is_said_and_keeps_nothing_from_opening(stage: Stage, tmp_path: Path) -> None:
     latin = str(tmp_path / os.fsdecode(b"latin-\xe4.csv"))
     missing = str(tmp_path / "missing.csv")
-    stage.workspace.open_each((latin, file(tmp_path, "one.csv", "red"), missing))
-    stage.workspace.open_each((file(tmp_path, "two.csv", "blue"),))  # while those are being opened
+    stage.workspace.new_jobs.open_each((latin, file(tmp_path, "one.csv", "red"), missing))
+    stage.workspace.new_jobs.open_each((file(tmp_path, "two.csv", "blue"),))  # while those are being opened
     await stage.person.until(lambda: names(stage) == ["One", "Two"])
     said = " ".join(each.text for each in stage.workspace.window.notices.past())
     assert "“latin-?.csv”" in said and "missing.csv" in said
 
 
 async def test_too_many_files_are_said_and_none_is_opened(stage: Stage, tmp_path: Path) -> None:
-    stage.workspace.open_each([file(tmp_path, f"{number}.csv", "red") for number in range(21)])
+    stage.workspace.new_jobs.open_each([file(tmp_path, f"{number}.csv", "red") for number in range(21)])
     assert len(stage.workspace.window.notices.texts()) == 1
-    stage.workspace.open_each([file(tmp_path, "one.csv", "red")])
+    stage.workspace.new_jobs.open_each([file(tmp_path, "one.csv", "red")])
     await stage.person.until(lambda: names(stage) == ["One"])
 
 

@@ -252,7 +252,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme, app: QAp
     try:
         await workspace.begin(start.files, with_example=start.with_example)
         if isinstance(app, Application):
-            app.give_files_to(workspace.open_each)
+            app.give_files_to(workspace.new_jobs.open_each)
         loop.favour_window()
         await workspace.closed.wait()
     finally:

@@ -105,7 +105,7 @@ class Workspace:
         self.in_use.show()
         self.tasks.start("desktop", self.announcements.serve_desktop())
         if files:
-            self.open_each(files)
+            self.new_jobs.open_each(files)
         elif with_example:
             await self.new_jobs.begin_example(Purpose.RANK)
         await self.ready()
@@ -120,10 +120,7 @@ class Workspace:
 
     def take(self, request: Request) -> None:
         self.window.come_forward(request.activation)
-        self.open_each(request.files)
-
-    def open_each(self, files: Sequence[str]) -> None:
-        self.new_jobs.open_each(files)
+        self.new_jobs.open_each(request.files)
 
     def job_changed(self, job: Job) -> None:
         """Called on the loop's thread."""
