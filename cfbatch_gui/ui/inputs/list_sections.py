@@ -25,6 +25,7 @@ _BADGE = 24  # pixels
 _HEAD_HEIGHT = 30
 _ROW_HEIGHT, _LEAST_COLUMN = 30, 86
 _LEAST_PART = 400  # pixels of a list; in a narrower page B stands below A
+_ONE_LINE = 990  # pixels; in a narrower page links and limits take two lines
 _MOST_ROWS, _FEWEST_ROWS = 8, 2
 
 
@@ -173,10 +174,9 @@ class ListsSection(data_section.FilesSection):
         self._fit_rows()
 
     def _fit_rows(self) -> None:
-        is_stacked = self.content.geometry().width() < 2 * scaled(_LEAST_PART) + MEDIUM and self.parts[1].isVisibleTo(
-            self
-        )
-        rows = _FEWEST_ROWS if is_stacked else self._room // scaled(_ROW_HEIGHT)
+        is_stacked = self.parts[1].isVisibleTo(self) and self.width() < 2 * scaled(_LEAST_PART) + 5 * MEDIUM
+        wrapped = 2 * (self.width() < scaled(_ONE_LINE))
+        rows = _FEWEST_ROWS if is_stacked else self._room // scaled(_ROW_HEIGHT) - wrapped
         for part in self.parts:
             part.table.set_most_rows(max(_FEWEST_ROWS, min(_MOST_ROWS, rows)))
 
