@@ -82,7 +82,7 @@ def _of_list(text: str) -> tuple[str, str]:
 
 
 def _threshold(text: str) -> float | None:
-    return None if text == "auto" else float(text.replace(",", "."))
+    return None if text == "auto" else number_in(-1, 1, _NO_THRESHOLD)(text)
 
 
 async def run(call: Call) -> int:

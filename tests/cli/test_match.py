@@ -84,7 +84,7 @@ def test_columns_are_joined_and_limits_are_columns_of_both_lists(terminal: Termi
     assert (refused.status, refused.codes) == (2, {"list_has_no_column"})
     refused = terminal.run("match", *lists, "--text", "B=Status")
     assert (refused.status, refused.codes) == (2, {"list_has_no_column"})
-    assert terminal.run("match", *lists, "--threshold", "many").status == 2
+    assert terminal.run("match", *lists, "--threshold", "70").status == 2
 
 
 def test_decisions_go_in_and_out(terminal: Terminal, lists: tuple[Path, Path], tmp_path: Path) -> None:
