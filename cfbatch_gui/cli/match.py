@@ -86,7 +86,10 @@ def _threshold(text: str) -> float | None:
 
 
 async def run(call: Call) -> int:
-    working.check_outputs([call.write_decisions] if call.write_decisions else [], None)
+    if call.write_decisions:
+        if call.write_decisions in (*call.out, *(Path(path) for _, path in call.to)):
+            raise usage_error("path_is_given_twice_each_file", path=call.write_decisions)
+        working.check_outputs([call.write_decisions], None, [call.file, *filter(None, [call.second])])
     if call.decisions:
         await asyncio.to_thread(_read_decisions, call)
     matching = MatchOptions(call.top, call.each_once, call.within or "", call.not_within or "", call.threshold)
@@ -106,8 +109,12 @@ def _read_decisions(call: Call) -> None:
 
 
 def _write_decisions(call: Call) -> None:
-    with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
-        count = files.write_judgements(shelf.book(MATCHES), call.write_decisions, files.Form.CSV)
+    with closing(Shelf(call.paths.judgements)) as shelf:
+        book = shelf.book_or_new(MATCHES)
+        if not book.tally().pairs:
+            call.console.tell("there_is_no_judgement_write_nothing")
+            return
+        count = files.write_judgements(book, call.write_decisions, files.Form.CSV)
     call.console.tell("wrote_n_judgements_path", n=count, path=call.write_decisions)
 
 

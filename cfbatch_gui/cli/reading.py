@@ -13,23 +13,11 @@ from tempfile import TemporaryDirectory
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, labelled
 from cfbatch_gui.cli.parser import Parser, checked
 from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs import input_values
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.encodings import shown_name
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import (
-    AttachedInput,
-    CandidatePool,
-    CandidateRule,
-    FileFormat,
-    Kind,
-    Layout,
-    Mapping,
-    ProblemKind,
-    ReadOptions,
-    Role,
-    Source,
-    Split,
-)
+from cfbatch_gui.core.inputs.input_values import CandidateRule, Layout, Mapping, ProblemKind, Role, Source
 from cfbatch_gui.core.inputs.layouts import check_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.open_file import is_folder
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
@@ -45,7 +33,11 @@ from cfbatch_gui.words.figures import told, usage_error, worded
 from cfbatch_gui.words.languages import said, tr
 
 STANDARD_INPUT = Path("-")
-_UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
+_UNITS = {
+    "line": input_values.FileFormat.LINES,
+    "paragraph": input_values.FileFormat.PARAGRAPHS,
+    "file": input_values.FileFormat.WHOLE,
+}
 _ANSWERS = {"yes": True, "no": False}
 _NO_ROLE = message("text_should_be_column_role_example")
 _NO_SIZE = message("text_should_be_number_tokens_example")
@@ -86,8 +78,8 @@ def add_reading_arguments(parser: Parser) -> None:
         --embed  turn texts into vectors
         """,
         {
-            "--rank": {"dest": "kind", "action": "store_const", "const": Kind.RANK},
-            "--embed": {"dest": "kind", "action": "store_const", "const": Kind.EMBED},
+            "--rank": {"dest": "kind", "action": "store_const", "const": input_values.Kind.RANK},
+            "--embed": {"dest": "kind", "action": "store_const", "const": input_values.Kind.EMBED},
         },
     )
     add_file_arguments(parser)
@@ -132,17 +124,17 @@ def add_file_arguments(parser: Parser) -> None:
     )
 
 
-def split_size(text: str) -> Split:
+def split_size(text: str) -> input_values.Split:
     tokens, _, overlap = text.partition(":")
-    return Split(int(tokens), int(overlap or 0))
+    return input_values.Split(int(tokens), int(overlap or 0))
 
 
 def candidate_rule(text: str) -> CandidateRule:
     name, colon, size = text.partition(":")
-    pool = CandidatePool(name.strip().lower())
+    pool = input_values.CandidatePool(name.strip().lower())
     if not colon:
         return CandidateRule(pool)
-    if pool is not CandidatePool.SAMPLE or int(size) < 1:
+    if pool is not input_values.CandidatePool.SAMPLE or int(size) < 1:
         raise ValueError
     return CandidateRule(pool, int(size))
 
@@ -189,13 +181,13 @@ def say_count(console: Console, texts: int, *, are_pairs: bool = False) -> None:
 
 
 def words_of_rule(rule: CandidateRule) -> str:
-    return f"{rule.pool}:{rule.size}" if rule.pool is CandidatePool.SAMPLE else rule.pool.value
+    return f"{rule.pool}:{rule.size}" if rule.pool is input_values.CandidatePool.SAMPLE else rule.pool.value
 
 
 _TEXTS = (Role.TEXT, Role.CONTEXT)
 
 
-class Inputs(AttachedInput):
+class Inputs(input_values.AttachedInput):
     @property
     def sources(self) -> tuple[Source, ...]:
         return (self.source, self.second) if self.second else (self.source,)
@@ -225,7 +217,7 @@ def open_inputs(call: Call, first: Path, second: Path | None = None) -> Inputs:
     source = open_source(first, options)
     if options.candidates is not None and source.candidates is None and recipe is None:
         raise usage_error("name_says_itself_what_belongs_each", name=first.name)
-    of_both = ReadOptions(sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden)
+    of_both = input_values.ReadOptions(sends_doubtful=options.sends_doubtful, leaves_hidden=options.leaves_hidden)
     other = open_source(second, of_both) if second else None
     if recipe is not None:
         mapping = _by_recipe(recipe, source, other)
@@ -247,9 +239,9 @@ def open_sent(call: Call) -> Inputs | None:
     return open_inputs(call, *call.input) if call.input else None
 
 
-def _options(call: Call) -> ReadOptions:
+def _options(call: Call) -> input_values.ReadOptions:
     """For the first file."""
-    options = ReadOptions(
+    options = input_values.ReadOptions(
         encoding=call.encoding,
         separator=call.separator,
         has_header=_ANSWERS.get(call.header or ""),

@@ -51,7 +51,7 @@ def count_sent_rows(folder: JobFolder) -> int:
     with folder.open(read_only=True) as database:
         rows = metadata_value(database, "rows", 0)
         item_row = _item_row(metadata_value(database, "layout"))
-        sent = {row for _, row in database.execute(f"{item_row} WHERE request_no IS NOT NULL")}
+        sent = {row for file, row in database.execute(f"{item_row} WHERE request_no IS NOT NULL") if file == 1}
     left_out = {problem.row for problem in problems(folder) if problem.file == 1}
     return int(str(rows)) - len(left_out - sent) if sent else 0
 

@@ -188,7 +188,8 @@ class Matches:
         """With what is decided by now. Blocking. Not for each row of B once, which decisions change altogether."""
         with self.folder.open(read_only=True) as database:
             a, b = ([text for _, text in database.execute(_ITEMS, (file,))] for file in (1, 2))
-        found = _decided(a, b, self.candidates.rows[:, 0], decided) if self.can_be_decided else {}
+        best = self.candidates.rows[:, 0]
+        found = _decided(a, b, best, decided, each_once=self.each_once) if self.can_be_decided else {}
         return replace(self, decided=found)
 
     @cached_property
@@ -337,7 +338,9 @@ def read_matches(
     items_a, *others = (np.fromiter(of_list, np.int64) for of_list in texts)
     items_b = others[0] if others else items_a
     texts_a, texts_b = list(texts[0].values()), list(texts[-1].values())
-    decisions = {} if is_related or not has_texts else _decided(texts_a, texts_b, candidates.rows[:, 0], decided)
+    decisions: dict[int, int] = {}
+    if has_texts and not is_related:
+        decisions = _decided(texts_a, texts_b, candidates.rows[:, 0], decided, each_once=options.each_once)
     first, scores, is_exact = candidates.rows[:, 0], candidates.scores[:, 0], True
     if options.each_once and not is_related:
         floor = threshold - _CLOSE * measured.spread
@@ -395,18 +398,24 @@ def _values(
 
 
 def _decided(
-    a: Sequence[str], b: Sequence[str], best: Numbers, decided: Callable[[str], Decision | None]
+    a: Sequence[str], b: Sequence[str], best: Numbers, decided: Callable[[str], Decision | None], *, each_once: bool
 ) -> dict[int, int]:
-    """What was decided as far as it is about these lists: the accepted text is in B, or the refused one is the best."""
-    rows_of = {folded(text): row for row, text in reversed(list(enumerate(b)))}
+    """What was decided as far as it is about these lists: the accepted text is in B, or the refused one is the best.
+    With `each_once` rows of A get the rows of B with that text one after the other, as far as there are any.
+    """
+    rows_of: dict[str, list[int]] = {}
+    for row, text in enumerate(b):
+        rows_of.setdefault(folded(text), []).append(row)
     found: dict[int, int] = {}
     for row, text in enumerate(a):
         if (decision := decided(text)) is None:
             continue
-        other = rows_of.get(folded(decision.other), -1)
+        others = rows_of.get(folded(decision.other), [])
         is_best = best[row] >= 0 and folded(b[int(best[row])]) == folded(decision.other)
-        if other >= 0 and (decision.accepted or is_best):
-            found[row] = other if decision.accepted else -1
+        if decision.accepted and others:
+            found[row] = others.pop(0) if each_once else others[0]
+        elif is_best and not decision.accepted:
+            found[row] = -1
     return found
 
 

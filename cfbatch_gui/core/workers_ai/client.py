@@ -277,7 +277,9 @@ class WorkersAI:
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
         now = f"{datetime.fromtimestamp(self.now()).astimezone():%Y-%m-%d %H:%M}"
-        words = _NOT_REACHED[error.reason].filled(title=self.connection.title, proxy=error.proxy, now=now)
+        words = _NOT_REACHED.get(error.reason, _NOT_REACHED["broken"]).filled(
+            title=self.connection.title, proxy=error.proxy, now=now
+        )
         return Unreachable(words, detail=error.detail)
 
     def _not_the_service(self, answer: HttpAnswer) -> Unreachable:

@@ -109,3 +109,13 @@ async def test_related_rows_are_those_of_the_same_list(program: Program, tmp_pat
     assert found.options(0)[0][0] == 2
     assert not math.isnan(found.scores[1])
     assert MatchState.CHECK not in found.states
+
+
+async def test_each_row_is_given_once_also_where_people_decided(program: Program, tmp_path: Path) -> None:
+    b = "title\nred chair\nblue sofa\nred chair\n"
+    job = await two_lists(program, tmp_path, "name\n" + "red chair\n" * 4, b, each_once=True)
+    said = Decision("red chair", accepted=True)
+    found = read_matches(program.folder(job.id), program.ledger.job(job.id), lambda text: said)
+    given = found.chosen[found.chosen >= 0].tolist()
+    assert {0, 2} <= set(given)
+    assert len(given) == len(set(given))

@@ -4,7 +4,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from heapq import merge
 from itertools import chain, islice
 
@@ -28,11 +28,13 @@ class _OfMatches(ABC):
 
     def __init__(self, work: Work) -> None:
         self._work, self._options = work, work.options
+        job, threshold = work.job, work.options.threshold
+        if threshold is not None:
+            matching = replace(job.options.matching, threshold=threshold)
+            job = replace(job, options=replace(job.options, matching=matching))
         self.matches = work.matches or read_matches(
-            work.folder, work.job, work.decided, progress=lambda share: work.steps.wrote(0)
+            work.folder, job, work.decided, progress=lambda share: work.steps.wrote(0)
         )
-        if work.options.threshold is not None:
-            self.matches = self.matches.with_threshold(work.options.threshold)
         if not self.matches.is_related:  # the rows of B are done when they are compared
             work.steps.wrote(len(self.matches.items_b) + len(self.matches.left_out(2)))
         self._best = work.options.top_k or work.job.options.matching.best
