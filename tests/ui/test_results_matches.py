@@ -108,6 +108,10 @@ async def test_a_row_is_decided_by_key_which_is_undone_and_stays(driver: JobPage
     view.table.selectRow(to_check)
     (a,) = view._now.rows_a([to_check])
     second = view.panel.candidates[1][0]
+    view.card.field.setFocus()
+    QTest.keyClick(view.card.field, Qt.Key.Key_Return)  # where it means something else
+    await at_rest(view)
+    assert view._now.states[to_check] == MatchState.CHECK
     view.table.setFocus()
     QTest.keyClick(view.table, Qt.Key.Key_2)
     await at_rest(view)

@@ -373,11 +373,12 @@ class MatchesView(ResultsPage[Matches]):
         self.panel.decided.connect(self._decide)
         self._lay_out()
         for key in ("Return", "Enter"):
-            act, context = self.panel.accept_button.click, Qt.ShortcutContext.WidgetShortcut
-            QShortcut(QKeySequence(key), self.table, act, context=context)
+            accept = QShortcut(QKeySequence(key), self.table, self.panel.accept_button.click)
+            accept.setContext(Qt.ShortcutContext.WidgetShortcut)  # the constructor's argument for it is ignored
         for digit in range(10):
             act = partial(self.panel.take, digit - 1) if digit else self.panel.none_button.click
-            QShortcut(QKeySequence(str(digit)), self._split, act, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            take = QShortcut(QKeySequence(str(digit)), self._split, act)
+            take.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def _lay_out(self) -> None:
         bar = widgets.Flow(self.find_field, labelled(tr("Order"), self.order), None, ColumnsButton(self.table))
