@@ -35,6 +35,7 @@ from tests.screen import material
 from tests.screen.past import Clock, draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
 
@@ -155,7 +156,7 @@ class Past:
             practice_times=(0.0, 0.0),
             clock=self._clock,
         )
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await save_cloudflare(program, ACCOUNT, TOKEN)
         program.change_settings(connection="practice")
         help_centre = resource("examples/help-centre-ranking.csv")
         self._clock.offset = -17 * DAY

@@ -13,7 +13,7 @@ from cfbatch_gui.cli.console import Call
 from cfbatch_gui.cli.parser import Parser, checked, number_in
 from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import Kind, Role, Source
-from cfbatch_gui.core.jobs.states import MatchOptions, Purpose
+from cfbatch_gui.core.jobs.states import MOST_BEST, MatchOptions, Purpose
 from cfbatch_gui.core.judgements import files
 from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.judgements.values import MATCHES
@@ -21,7 +21,6 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.words.figures import usage_error
 from cfbatch_gui.words.languages import tr
 
-_MOST = 20  # rows of B that are kept for each row of A
 _NO_TOP = message("text_should_be_from_1_to_most")
 _NO_THRESHOLD = message("text_should_be_auto_or_score")
 EXAMPLES = """
@@ -67,7 +66,7 @@ def _add_matching_arguments(parser: Parser, *, best: int) -> None:
         {
             "--text": _of_list,
             "--template": {"type": _of_list, "dest": "templates"},
-            "--top": {"type": number_in(1, _MOST, _NO_TOP, whole=True, most=_MOST), "default": best},
+            "--top": {"type": number_in(1, MOST_BEST, _NO_TOP, whole=True, most=MOST_BEST), "default": best},
             "--threshold": checked(_threshold, _NO_THRESHOLD),
         },
         best=best,

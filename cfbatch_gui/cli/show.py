@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import WITH_MATCHES, Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message, quoted
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_duplicates
@@ -120,7 +120,7 @@ _Group = tuple[str, dict[str, object], list[str]]  # a name, facts, and lines
 def _groups(job: Job, folder: JobFolder, call: Call) -> list[_Group]:
     """Matches where a job is for them, near duplicates and clusters as far as they are asked for."""
     found: list[_Group] = []
-    if job.purpose in WITH_MATCHES and job.has_results:
+    if job.purpose.takes_lists and job.has_results:
         with opened_decisions(call) as decisions:
             matches = read_matches(folder, job, decisions.find)
         lines = ["", *lines_of_matches(matches, job, folder, call.console.width), "", summary_of_matches(matches)]

@@ -28,7 +28,7 @@ from cfbatch_gui.core.jobs import states
 from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
-from cfbatch_gui.core.jobs.states import WITH_MATCHES, BatchState, Job, JobState, account_progress, wants_account
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_progress, wants_account
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
@@ -158,7 +158,7 @@ def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
 
 def find_matches(work: Work, job: Job) -> Matches | None:
     """None where a job has none, or none yet. Blocking. Raises DataError, UsageError."""
-    if job.purpose not in WITH_MATCHES or job.state not in WITH_RESULTS:
+    if not job.purpose.takes_lists or job.state not in WITH_RESULTS:
         return None
     show = partial(work.progress.show, tr("comparing"), also_elsewhere=False)
     try:
@@ -181,7 +181,7 @@ def conclude(
     if outputs and (left is not None or job.state not in WITH_RESULTS):
         console.tell("not_written_yet_paths", paths=", ".join(str(path) for path, _ in outputs))
     elif outputs:
-        options = ExportOptions(top_k=job.options.matching.best if job.purpose in WITH_MATCHES else None)
+        options = ExportOptions(top_k=job.options.matching.best if job.purpose.takes_lists else None)
         title = program.address_book.title(job.connection)
         known = matches() if matches is not None else find_matches(work, job)
         for index, (path, form) in enumerate(outputs, start=1):

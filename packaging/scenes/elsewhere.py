@@ -15,6 +15,7 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 
@@ -42,7 +43,7 @@ async def elsewhere(root: Path, theme: Theme, take: Take) -> None:
         environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
         credentials = Credentials(MemoryKeyring(), {})
         async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
-            await stage.program.connections.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
+            await save_cloudflare(stage.program, stand_ins.ACCOUNT, stand_ins.TOKEN)
             await connections(stage, take, worker)
             await synchronous(stage, take, faulty)
             await begun_elsewhere(stage, take, root)

@@ -13,6 +13,7 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.screen import material
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.support.vectorize import service_with_indexes
@@ -33,7 +34,7 @@ async def versions(root: Path, theme: Theme, take: Take) -> None:
         environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
         credentials = Credentials(MemoryKeyring(), {})
         program = await Program.open(root / "data", environ=environ, credentials=credentials, practice_times=(0.0, 0.0))
-        await program.connections.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
+        await save_cloudflare(program, stand_ins.ACCOUNT, stand_ins.TOKEN)
         await program.keep_settings(connection="cloudflare")
         await run(program, MAY, may, Kind.EMBED, "cloudflare")
         await program.close()

@@ -12,6 +12,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
 from tests.canary import SECRET, TOKEN
+from tests.support.clients import save_cloudflare
 from tests.support.sentences import refuses
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -21,7 +22,7 @@ async def test_a_connection_that_is_renamed_keeps_its_position(tmp_path: Path) -
     program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
     await program.connections.save(SavedConnection("", "Berlin", "worker", url="https://b.example"), secret=SECRET)
     await program.connections.save(SavedConnection("", "Lisbon", "cloudflare", account_id=ACCOUNT), secret=TOKEN)
-    await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+    await save_cloudflare(program, ACCOUNT, TOKEN)
     first = program.address_book.saved()[1]
     await program.connections.save(replace(first, name="Potsdam"))
     assert [each.name for each in program.address_book.saved()] == ["Cloudflare", "Potsdam", "Lisbon"]

@@ -29,6 +29,7 @@ from cfbatch_gui.ui.window import loop
 from tests.journeys.terminal import ACCOUNT, EXAMPLE
 from tests.screen.past import draft
 from tests.screen.stage import Stage, opened
+from tests.support.clients import save_cloudflare
 from tests.support.sentences import code_of
 
 NAME = "Questions"
@@ -73,7 +74,7 @@ def wait_for_service() -> None:
 
 async def prepare(stage: Stage) -> None:
     """The keyring is open: connect the account, and make a draft for it."""
-    await stage.program.connections.save_cloudflare(ACCOUNT, sys.stdin.readline().strip())
+    await save_cloudflare(stage.program, ACCOUNT, sys.stdin.readline().strip())
     await stage.program.keep_settings(connection="cloudflare")
     await draft(stage.program, NAME, EXAMPLE, Kind.RANK, "cloudflare")
     say("kept in the " + str(await stage.program.credentials.token_source("cloudflare")))

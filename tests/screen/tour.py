@@ -32,6 +32,7 @@ from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
 from tests.screen.worker_stage import WorkerStage, served
 from tests.support import faults
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.support.lists import numbered_lists, two_lists
@@ -63,7 +64,7 @@ class Past:
         program = await Program.open(
             self.root / "data", environ=self.environ, credentials=self.credentials, practice_times=(0.0, 0.0)
         )
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await save_cloudflare(program, ACCOUNT, TOKEN)
         program.change_settings(connection="practice", for_developers=True)
         help_centre = resource("examples/help-centre-ranking.csv")
         await run(program, "Help centre, baseline", help_centre, Kind.RANK)

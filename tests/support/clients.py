@@ -1,7 +1,9 @@
 """Connections of each kind, and clients of them for tests that do not look at where secrets come from."""
 
+from dataclasses import replace
 from typing import Any
 
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -9,6 +11,13 @@ from cfbatch_gui.core.workers_ai.connection_kinds import CLOUDFLARE_BASE_URL, Co
 from cfbatch_gui.core.workers_ai.limits import RateBudget
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
+
+
+async def save_cloudflare(program: Program, account_id: str, token: str) -> SavedConnection:
+    """The first account, with its token."""
+    connections = program.connections
+    record = replace(connections.address_book.saved()[0], account_id=account_id)
+    return await connections.save(record, secret=token)
 
 
 def client_of(

@@ -30,6 +30,7 @@ from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, CollectingRoom, Endpoints
 from tests.support import faults
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import FaultyService
 from tests.support.keyrings import MemoryKeyring
 from tests.support.practice import PracticeServer
@@ -413,7 +414,7 @@ async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[
             tmp_path,
             MemoryKeyring(),
             faulty.url,
-            prepare=lambda program: program.connections.save_cloudflare(ACCOUNT, TOKEN),
+            prepare=lambda program: save_cloudflare(program, ACCOUNT, TOKEN),
         ) as page,
     ):
         yield Desk(page.program, page, faulty)

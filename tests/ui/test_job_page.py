@@ -24,6 +24,7 @@ from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import FaultyService
 from tests.support.sentences import shows
 from tests.ui.connections import choose_path, click, entries, pick, shown, until
@@ -184,7 +185,7 @@ async def service(tmp_path: Path) -> AsyncIterator[FaultyService]:
 async def stage(tmp_path: Path, theme: Theme, service: FaultyService) -> AsyncIterator[Stage]:
     """The whole window, with an account that is connected."""
     async with opened(tmp_path / "data", theme, service=service.url) as stage:
-        await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await save_cloudflare(stage.program, ACCOUNT, TOKEN)
         yield stage
         for job in stage.program.ledger.jobs():
             await stage.program.runner.wait(job.id)

@@ -50,7 +50,7 @@ async def at_rest(view: MatchesView) -> None:
 
 
 def counts(view: MatchesView) -> list[int]:
-    return [int(card.count()) for card in view.card.counts.values()]
+    return [int(card.accessibleDescription()) for card in view.card.counts.values()]
 
 
 def shown(view: MatchesView) -> list[int]:

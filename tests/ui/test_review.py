@@ -3,8 +3,10 @@
 import random
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.judgements.review import NONE, Review
 from cfbatch_gui.core.program import Program
@@ -95,6 +97,17 @@ async def test_from_the_matches_and_back_to_them(tmp_path: Path, theme: Theme) -
             stage.workspace.notices.undos.undo()
             await until(lambda: session.asked == first and not page.tasks.running())
         assert stage.workspace.notices.undos.latest() is None
+        card, left = page.view.cards[0], Qt.MouseButton.LeftButton
+        QTest.mouseClick(card, left)
+        await until(lambda: session.done == 1 and not page.tasks.running())
+        where = QPointF(card.rect().center())  # the second press of a double click, when the next row is there
+        second = QMouseEvent(QEvent.Type.MouseButtonDblClick, where, where, left, left, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(card, second)
+        QTest.mouseRelease(card, left)
+        await until(lambda: not page.tasks.running())
+        assert session.done == 1
+        stage.workspace.notices.undos.undo()
+        await until(lambda: session.asked == first and not page.tasks.running())
         QTest.keyClick(page.view, Qt.Key.Key_0)
         QTest.keyClick(page.view, Qt.Key.Key_Escape)  # before the decision is on the disk
         await until(lambda: stage.workspace.is_shown("job_page") and not page.tasks.running())

@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.jobs.states import Job, JobState, Purpose
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.results.matches import MatchState, read_matches
-from cfbatch_gui.ui.inputs.drafts import DraftState
+from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.window.start_page import Tile
 from cfbatch_gui.words.purposes import purpose_words
 from tests.screen.stage import Stage

@@ -24,6 +24,7 @@ from tests.canary import TOKEN
 from tests.screen.past import run
 from tests.screen.stage import opened
 from tests.support import faults
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import ThreadedService
 from tests.support.keyrings import MemoryKeyring
 from tests.support.sentences import shows
@@ -80,7 +81,7 @@ async def account(tmp_path: Path) -> AsyncIterator[tuple[Desk, ThreadedService]]
     """The page over a data folder with an account, whose service can be told to fail."""
 
     async def prepare(program: Program) -> None:
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await save_cloudflare(program, ACCOUNT, TOKEN)
         program.vectorize._settings = replace(program.vectorize._settings, most_vectors=PART)
 
     def make(program: Program, notices: Notices) -> VectorizePage:
@@ -207,7 +208,7 @@ async def test_the_tab_is_there_once_an_account_is_connected(tmp_path: Path, the
         tabs = stage.workspace.job_page.tabs
         await until(lambda: tabs.is_shown("vectors"))
         assert not tabs.is_shown("vectorize")
-        await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await save_cloudflare(stage.program, ACCOUNT, TOKEN)
         stage.workspace.open_job(job.id)
         assert tabs.is_shown("vectorize")
         tabs.choose("vectorize")

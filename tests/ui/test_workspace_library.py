@@ -23,6 +23,7 @@ from tests.journeys.terminal import EXAMPLE
 from tests.screen.past import Clock, draft, run
 from tests.screen.stage import Stage, opened
 from tests.support import faults
+from tests.support.clients import save_cloudflare
 from tests.support.disks import fill_up, free_up, small_disk
 from tests.support.faulty_service import FaultyService, ThreadedService
 from tests.support.keyrings import MemoryKeyring
@@ -181,7 +182,7 @@ async def connected(
     """The window with a Cloudflare account behind the faulty service, and a draft that is ready to go there."""
     async with opened(root, theme, service=faulty.url, credentials=credentials) as stage:
         if not stage.program.address_book.account_id:
-            await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+            await save_cloudflare(stage.program, ACCOUNT, TOKEN)
             await draft(stage.program, NAME, EXAMPLE, Kind.RANK, "cloudflare")
             stage.workspace.show_jobs()
         await stage.person.click_row("Jobs", NAME)
@@ -305,7 +306,7 @@ async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(t
         FaultyService(service(tmp_path / "service")) as faulty,
         opened(tmp_path / "data", theme, service=faulty.url) as stage,
     ):
-        await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await save_cloudflare(stage.program, ACCOUNT, TOKEN)
         await stage.program.keep_settings(connection="cloudflare")
         person, gear = stage.person, stage.workspace.window.library.foot._gear
         await person.press(*CONNECTION)

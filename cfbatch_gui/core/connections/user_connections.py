@@ -81,10 +81,6 @@ class Connections:
         await self._credentials.forget(connection_id)
         await self._credentials.forget(gateway_secret_id(connection_id))
 
-    async def save_cloudflare(self, account_id: str, token_text: str) -> SavedConnection:
-        """Save the first account, as `save` does."""
-        return await self.save(replace(self.address_book.saved()[0], account_id=account_id), secret=token_text)
-
     async def use_if_none(self, connection_id: str) -> None:
         """Have new jobs use a connection that passed its test, unless theirs leads somewhere."""
         if self._settings().connection in ("", PRACTICE.id):

@@ -42,8 +42,7 @@ def read_items(
     """Yield what a job sends, in file order, and a Problem for what is not.
 
     A Text a row, a Query with one context or all, or every Text of the second file and then every Query, or every Text
-    of the first. `on_row` gets the file's number, 1 or 2, and each row first. Raises
-    UsageError, InputError.
+    of the first. `on_row` gets the file's number, 1 or 2, and each row first. Raises UsageError, InputError.
     """
     if missing := check_mapping(mapping, source, second):
         raise UsageError(missing)

@@ -164,7 +164,12 @@ class Purpose(StrEnum):
         return self in (Purpose.MATCH, Purpose.CATEGORIES)
 
 
-WITH_MATCHES = (Purpose.MATCH, Purpose.CATEGORIES)
+def usual_purpose(kind: Kind) -> Purpose:
+    """What a job is for that nobody has chosen a purpose for."""
+    return Purpose.RANK if kind is Kind.RANK else Purpose.VECTORS
+
+
+MOST_BEST: Final = 20  # rows of B that can be kept for each row of A
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,7 @@ class MatchOptions:
     the proposed one.
     """
 
-    best: int = 3  # rows of B that are kept for each row of A
+    best: int = 3  # rows of B that are kept for each row of A, at most MOST_BEST
     each_once: bool = False
     within: str = ""  # only rows with the same value
     not_within: str = ""  # never rows with the same value
@@ -228,9 +233,8 @@ class Job:
 
     @property
     def purpose(self) -> Purpose:
-        if self.kind is Kind.RANK or self.options.purpose in (None, Purpose.RANK):
-            return Purpose.RANK if self.kind is Kind.RANK else Purpose.VECTORS
-        return self.options.purpose or Purpose.VECTORS
+        chosen = self.options.purpose
+        return chosen if chosen is not None and chosen.kind is self.kind else usual_purpose(self.kind)
 
     @property
     def has_named_texts(self) -> bool:

@@ -123,7 +123,7 @@ class ListRow(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class ListColumns:
-    """The columns of a list, and what they are for; `texts` are the indices of those that are its text."""
+    """The columns of a list, and what they are for."""
 
     names: tuple[str, ...]
     roles: tuple[Role, ...]

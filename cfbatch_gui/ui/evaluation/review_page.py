@@ -20,7 +20,7 @@ from cfbatch_gui.ui.notices import Notices, PageUndo, announce
 from cfbatch_gui.ui.results.results_page import named_cells
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
-from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, StateLabel, boxed, column, restyle, row
+from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, StateLabel, boxed, column, row
 from cfbatch_gui.ui.widgets.bars import Bar
 from cfbatch_gui.ui.widgets.marks import MarkedText
 from cfbatch_gui.words.figures import listed, one_line, score_text, worded
@@ -71,7 +71,7 @@ class OptionCard(widgets.Clickable):
         self.text.show_text(option.row.text, than=of, more=named_cells(names, cells))
         differs = number_words(of, option.row.text)
         fits = tr("fits no other row of A better") if option.fits_no_other else ""
-        _remark(self._remark, differs or fits, "triangle-alert" if differs else "link", is_urgent=bool(differs))
+        self._remark.remark(differs or fits, "triangle-alert" if differs else "link", is_urgent=bool(differs))
         self._score.setText(score_text(option.score))
         self._bar.share = option.score
         self._bar.update()
@@ -132,7 +132,7 @@ class ReviewView(OneByOne):
         self._last.setText(_last_words(review.given[-1]) if review.given else "")
         self._row.setText(worded("Row {n}", n=asked.row.row))
         why = worded("Here because {reasons}", reasons=listed([doubt_words(doubt) for doubt in asked.doubts]))
-        _remark(self._why, why, "circle-help", is_urgent=True)
+        self._why.remark(why, "circle-help", is_urgent=True)
         self.text.show_text(asked.row.text)
         pairs = _named(review.matches.columns_a, asked.row.cells)
         for labels, pair in zip(self._cells, (*pairs, *[("", "")] * _MOST_COLUMNS), strict=False):
@@ -157,15 +157,6 @@ def _link(text: str, on_click: Callable[[], object]) -> LinkButton:
     link = LinkButton(text, on_click=on_click)
     link.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it has a key
     return link
-
-
-def _remark(label: StateLabel, text: str, icon: str, *, is_urgent: bool) -> None:
-    """What asks for attention has a ground of its own."""
-    label.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-    label.setContentsMargins(SMALL, 2, SMALL, 2)
-    label.set_state(text, icon, "attention" if is_urgent else "quiet")
-    restyle(label, "chip", "attention" if is_urgent else "")
-    label.setVisible(bool(text))
 
 
 def _named(columns: ListColumns, cells: Sequence[str]) -> list[tuple[str, str]]:

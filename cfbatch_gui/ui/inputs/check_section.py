@@ -23,7 +23,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionK
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.inputs.draft_actions import FIRST, DraftActions
-from cfbatch_gui.ui.inputs.drafts import DraftState
+from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled

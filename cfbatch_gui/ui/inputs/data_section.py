@@ -16,7 +16,8 @@ from cfbatch_gui.core.inputs.layouts import describe, describe_layout, read_temp
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions, RecipesButton
-from cfbatch_gui.ui.inputs.drafts import MOST_PREVIEWED, PREVIEW_ROWS, Drafts, DraftState, OpenFile, readings
+from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, DraftState, OpenFile, readings
+from cfbatch_gui.ui.inputs.drafts import Drafts
 from cfbatch_gui.ui.inputs.preview_table import PREVIEW_ROW_HEIGHT, PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Card, Flow, IconLabel, Label, LinkButton, add_action, boxed, column, row

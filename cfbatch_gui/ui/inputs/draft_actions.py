@@ -71,10 +71,6 @@ class DraftActions(Drafts):
 
     # Bring data
 
-    @property
-    def wants_second_list(self) -> bool:
-        return self.shown.wants_second_list(self.job())
-
     def open_paths(self, paths: Sequence[Path], at: int | None = None) -> asyncio.Future[None] | None:
         """What is returned is done when the paths are recognised or cannot be; None when there is nothing to open.
         One comes as list A (0) or B (1) with `at`, or as list B where that is missing.
@@ -85,7 +81,7 @@ class DraftActions(Drafts):
             too_many = self.tr("A job takes one file, or two: queries, and candidates for all of them; or two lists.")
             self.notices.show_notice(too_many, "attention")
             return None
-        at = 1 if at is None and self.wants_second_list else at
+        at = 1 if at is None and self.shown.wants_second_list(self.job()) else at
         if len(paths) == 1 and at is not None:
             return self.put(self.current, at, paths[0])
         return self.open(self.current, *paths)

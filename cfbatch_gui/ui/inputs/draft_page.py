@@ -10,7 +10,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.check_section import CheckSection
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
-from cfbatch_gui.ui.inputs.drafts import DraftState
+from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.list_sections import ListsSection, MatchSection
 from cfbatch_gui.ui.inputs.version_section import VersionSection
 from cfbatch_gui.ui.job_actions import JobActions

@@ -1,12 +1,11 @@
 """The drafts that were shown: their files, reading and examining them in threads, and what the user chooses."""
 
 import asyncio
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -15,234 +14,23 @@ from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs import input_values
-from cfbatch_gui.core.inputs.column_names import index_of
-from cfbatch_gui.core.inputs.encodings import CHOICES
-from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Row, Source, Split
-from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file, swapped, with_layout, with_role, with_template
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Layout, Mapping, ReadOptions, Role, Source, Split
+from cfbatch_gui.core.inputs.layouts import swapped, with_layout, with_role, with_template
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.inputs.recipes import Recipe, fitted
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.inputs.suggest import suggest_mapping
-from cfbatch_gui.core.job_folder.folder import SavedDraft
-from cfbatch_gui.core.jobs.drafts import proposed_purpose, readings_of
 from cfbatch_gui.core.jobs.plan.packing import Plan
-from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.matches import ListCounts, count_lists
-from cfbatch_gui.core.system.files import sha256_of
+from cfbatch_gui.core.results.matches import count_lists
 from cfbatch_gui.core.system.threads import check_stopped, in_thread
-from cfbatch_gui.core.versions import DraftVersion, choose_predecessor, last_mapping, look_at_version
+from cfbatch_gui.core.versions import choose_predecessor, look_at_version
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+from cfbatch_gui.ui.inputs import draft_state
+from cfbatch_gui.ui.inputs.draft_state import DEFAULT_OPTIONS, DraftState, Files, OpenFile, open_file
 from cfbatch_gui.ui.notices import Notices, Undo
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.states import DraftPhase, kept_phase
-
-PREVIEW_ROWS = 200
-MOST_PREVIEWED = 100_000  # rows, when more are asked for; they are in memory
-DEFAULT_OPTIONS = ReadOptions()
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFile:
-    """`options` holds what the user has set."""
-
-    source: Source
-    sample: tuple[Row, ...]
-    options: ReadOptions
-
-    def with_doubtful(self, *, sent: bool) -> "OpenFile":
-        return replace(
-            self, source=replace(self.source, sends_doubtful=sent), options=replace(self.options, sends_doubtful=sent)
-        )
-
-    @property
-    def path(self) -> Path:
-        return self.source.path
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.source.columns
-
-
-Files = tuple[OpenFile, ...]
-"""One file or two: of queries and of contexts for all of them, or two lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class DraftState:
-    """`is_read`: the job's data was read as `files` and `mapping` say.
-
-    `opening` is the name of a file being recognised; `missing` says why it cannot be opened any more. `spent` is what
-    was sent today. `version` is that of the preflight, or of the one before until it is known, and so are `lists`, the
-    counts of two lists.
-    """
-
-    kind: Kind | None = None  # None: neither chosen nor guessed yet
-    is_chosen: bool = False  # the user chose the kind; otherwise the next file opened may change it
-    files: Files = ()
-    aside: Files = ()  # the second file while the purpose takes one
-    is_related: bool = False  # the user takes the list itself for the second one
-    mapping: Mapping | None = None
-    opening: str = ""
-    missing: str = ""
-    unsaved: int = 0  # changes of the job's settings that are being written
-    is_reading: bool = False
-    is_read: bool = False
-    is_sending: bool = False
-    trouble: str = ""
-    preflight: Plan | None = None
-    version: DraftVersion | None = None
-    lists: ListCounts | None = None
-    spent: Spent = field(default_factory=Spent)
-
-    @property
-    def file(self) -> OpenFile | None:
-        return self.files[0] if self.files else None
-
-    @property
-    def second(self) -> OpenFile | None:
-        return self.files[1] if len(self.files) > 1 else None
-
-    @property
-    def is_lists(self) -> bool:
-        return self.mapping is not None and self.mapping.layout is Layout.LISTS
-
-    @property
-    def texts(self) -> OpenFile | None:
-        """The file in which the texts stand, the first of two lists."""
-        return self.files[0 if self.is_lists else -1] if self.files else None
-
-    def purpose(self, job: Job) -> Purpose | None:
-        """What the draft of this job is for; None while nothing says so."""
-        chosen = job.options.purpose
-        if self.kind is None or (chosen is not None and chosen.kind is self.kind):
-            return chosen
-        return Purpose.RANK if self.kind is Kind.RANK else Purpose.VECTORS
-
-    def wants_second_list(self, job: Job) -> bool:
-        takes_lists = job.options.purpose is not None and job.options.purpose.takes_lists
-        return takes_lists and len(self.files) == 1 and not self.is_related
-
-    def counted(self, job: Job) -> ListCounts | None:
-        """What the lists hold that are compared; of one list only what the job says."""
-        purpose = self.purpose(job)
-        if self.is_lists or purpose is None or not purpose.takes_lists:
-            return self.lists if self.is_lists else None
-        return ListCounts((job.rows_in, 0), (job.texts, 0), 0)
-
-    @property
-    def shared_columns(self) -> tuple[str, ...]:
-        """The names of the columns of list A that list B has too; all of them where there is one list."""
-        columns = self.files[0].columns if self.files else ()
-        return tuple(name for name in columns if index_of(name, self.files[-1].columns) is not None)
-
-    @property
-    def has_data(self) -> bool:
-        return bool(self.files or self.missing)
-
-    @property
-    def incomplete(self) -> str:
-        return check_mapping(self.mapping, *_sources(self.files)) if self.files and self.mapping else ""
-
-    @property
-    def missing_file(self) -> Role | None:
-        """What a second file could hold to complete the mapping."""
-        return missing_file(self.mapping, _sources(self.files)[1]) if self.files and self.mapping else None
-
-    @property
-    def recipe(self) -> Recipe | None:
-        """How the files are read, without a name."""
-        if not self.files or self.mapping is None or self.incomplete:
-            return None
-        columns, *second = (each.columns for each in self.files)
-        options = replace(self.files[0].options.in_encoding(None), sends_doubtful=False)
-        return Recipe("", columns, self.mapping, options, *second)
-
-
-def _sources(files: Files) -> tuple[Source, Source | None]:
-    return files[0].source, files[1].source if len(files) > 1 else None
-
-
-# The functions below read and write files, and are for threads.
-
-
-def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
-    """Recognise a file and read its first rows; it may read all of a text file. Raises InputError, UsageError."""
-    source = open_source(path, options)
-    return OpenFile(source, preview(source, PREVIEW_ROWS), options)
-
-
-def readings(source: Source) -> dict[str, str]:
-    """How a line of the file reads in the encodings that make a difference, the present one first."""
-    cells = (cell for row in preview_beyond_ascii(source) for cell in row.cells if not cell.isascii())
-    present = source.encoding.removesuffix("-sig")
-    return readings_of(cells, present, [codec for codec, _ in CHOICES if codec != present])
-
-
-def guessed(files: Files, kind: Kind | None = None) -> Mapping:
-    """The mapping that is suggested; without `kind` of the likely one."""
-    file, *others = files
-    for second in others:
-        return suggest_mapping(file.source, kind, file.sample, second.source, second.sample)
-    return suggest_mapping(file.source, kind, file.sample)
-
-
-def proposed(files: Files, mapping: Mapping) -> Purpose | None:
-    """What data that nobody has chosen a purpose for is for; None for that of its kind."""
-    return proposed_purpose(mapping, *(len(each.sample) for each in files)) if len(files) > 1 else None
-
-
-def in_order(files: Files) -> Files:
-    """Two files as they are likely meant: queries before their texts, a list before its categories."""
-    if len(files) > 1 and guessed(files).kind is not Kind.RANK:
-        turned = files[::-1]
-        mapping = guessed(turned)
-        if mapping.kind is Kind.RANK or proposed(turned, mapping) is Purpose.CATEGORIES:
-            return turned
-    return files
-
-
-def kept(mapping: Mapping, files: Files, before: DraftState) -> Mapping:
-    """The mapping of two lists with the roles that the user has chosen for a list which is as it was."""
-    known = before.mapping
-    if mapping.layout is not Layout.LISTS or known is None or known.kind is not Kind.EMBED:
-        return mapping
-    if before.files and known != guessed(before.files, known.kind):
-        if files[0] is before.file:
-            mapping = replace(mapping, roles=known.roles, template=known.template)
-        if files[1] is before.second:
-            mapping = replace(mapping, second_roles=known.second_roles, second_template=known.second_template)
-    return mapping
-
-
-def mapped(program: Program, files: Files, kind: Kind | None) -> tuple[Mapping, Mapping]:
-    """The mapping of the last job with these columns, if there is one of the kind, else the suggestion; and this."""
-    suggested = guessed(files, kind)
-    last = last_mapping(program.ledger.jobs(), program.folder, [each.columns for each in files])
-    return (last if last and kind in (None, last.kind) else suggested), suggested
-
-
-def opened_again(draft: SavedDraft, sha256: str) -> tuple[Files, bool]:
-    """The files of a draft, and whether the first is the one with this hash. Raises InputError, UsageError."""
-    path, second = Path(draft.path), Path(draft.second_path)
-    files = [open_file(path, draft.options)]
-    if draft.second_path:
-        files.append(open_file(second, draft.second_options))
-    return tuple(files), sha256 != "" and not path.is_dir() and sha256_of(path) == sha256
-
-
-def new_job_name() -> str:
-    return tr("New job")
-
-
-def name_of_file(stem: str) -> str:
-    """A file's name as a person would write it: "help-centre_ranking" is "Help centre ranking", "2024-05-01" stays."""
-    name = re.sub(r"(?<!\d)[-_]+|[-_]+(?!\d)", " ", stem).strip()
-    return f"{name[:1].upper()}{name[1:]}" if name else stem
-
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -307,7 +95,7 @@ class Drafts(QObject):
         state = self.state(job.id)
         if state.opening or state.is_reading:
             return DraftPhase.READING
-        if state.incomplete or state.trouble:
+        if state.incomplete or state.trouble or state.wants_second_list(self.job(job.id)):
             return DraftPhase.INCOMPLETE
         return kept_phase(self.job(job.id) if job.id in self._states else job)  # a list may have it as it was
 
@@ -381,7 +169,7 @@ class Drafts(QObject):
         state = self.state(job_id)
         if state.file is None or state.mapping is None:
             raise UsageError(self.tr("Choose the file again."))
-        source, second = _sources(state.files)
+        source, second = draft_state.sources_of(state.files)
         report = self._reporter(job_id, max(source, second or source, key=lambda each: each.size))
         load = partial(self.program.drafts.load, job_id, source, state.mapping, second, progress=report)
         await self._in_thread(job_id, load)
@@ -418,11 +206,10 @@ class Drafts(QObject):
     def change_options(self, **changes: Any) -> None:
         self.change_job(options=replace(self.job().options, **changes))
 
-    def choose_matching(self, **changes: Any) -> None:
+    def choose_matching(self, job_id: str = "", **changes: Any) -> None:
         """Change how two lists are matched; nothing is read or sent anew."""
-        self._choose_matching(self.current, **changes)
+        job_id = job_id or self.current
 
-    def _choose_matching(self, job_id: str, **changes: Any) -> None:
         def change() -> Job:
             matching = replace(self.job(job_id).options.matching, **changes)
             return self.program.drafts.use_for(job_id, matching=matching)
@@ -518,12 +305,12 @@ class Drafts(QObject):
     def remove_second(self) -> None:
         state = self.shown
         if state.file is not None:
-            self._use(self.current, state.files[:1], guessed(state.files[:1], state.kind))
+            self._use(self.current, state.files[:1], draft_state.guessed(state.files[:1], state.kind))
 
     @task("more")
     async def show_more(self, job_id: str, at: int) -> None:
         file = self.state(job_id).files[at]
-        limit = min(MOST_PREVIEWED, len(file.sample) * 10)
+        limit = min(draft_state.MOST_PREVIEWED, len(file.sample) * 10)
         more = replace(file, sample=await asyncio.to_thread(preview, file.source, limit))
         files = self.state(job_id).files
         self.change(job_id, files=tuple(more if each is file else each for each in files))
@@ -548,15 +335,15 @@ class Drafts(QObject):
         is_added = any(isinstance(each, OpenFile) for each in wanted)
         kind = before.kind if before.is_chosen or is_added else None
         if kind is None:
-            files = await asyncio.to_thread(in_order, files)
-        mapping, suggested = await asyncio.to_thread(mapped, self.program, files, kind)
-        mapping, suggested = (kept(each, files, before) for each in (mapping, suggested))
+            files = await asyncio.to_thread(draft_state.in_order, files)
+        mapping, suggested = await asyncio.to_thread(draft_state.mapped, self.program, files, kind)
+        mapping, suggested = (draft_state.kept(each, files, before) for each in (mapping, suggested))
         if before.missing and before.is_read and files[0].path.name != job.source_name:
             await self._keep_copy(job_id)
         self._use(job_id, files, mapping)
         purpose = job.options.purpose
         if kind is None or (mapping.layout is Layout.LISTS and not (purpose and purpose.takes_lists)):
-            self._set_purpose(job_id, proposed(files, mapping))
+            self._set_purpose(job_id, draft_state.proposed(files, mapping))
         if mapping != suggested:
             undo = self.notices.show_undo(
                 self.tr("Read as you chose for the last file that was built like this one."),
@@ -602,7 +389,7 @@ class Drafts(QObject):
         files = (*state.files[:at], again, *state.files[at + 1 :])
         mapping = state.mapping
         if mapping is None or again.columns != state.files[at].columns:
-            mapping = kept(await asyncio.to_thread(guessed, files, state.kind), files, state)
+            mapping = draft_state.kept(await asyncio.to_thread(draft_state.guessed, files, state.kind), files, state)
         self._use(job_id, files, mapping)
 
     def _use(self, job_id: str, files: Files, mapping: Mapping) -> None:
@@ -611,12 +398,12 @@ class Drafts(QObject):
         matching = self.job(job_id).options.matching
         limits = {"within": matching.within, "not_within": matching.not_within}
         if gone := {limit: "" for limit, name in limits.items() if name and name not in state.shared_columns}:
-            self._choose_matching(job_id, **gone)
+            self.choose_matching(job_id, **gone)
 
     def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
-        given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}
+        given = {draft_state.new_job_name(), draft_state.name_of_file(before.stem) if before is not None else ""}
         if (now := self.job(job_id).name) in given:  # and no other one that the user gives it meanwhile
-            rename = partial(self.program.drafts.rename, job_id, name_of_file(path.stem), instead_of=now)
+            rename = partial(self.program.drafts.rename, job_id, draft_state.name_of_file(path.stem), instead_of=now)
             self._change_job(job_id, rename, examines=False)
 
     async def _reopen(self, job_id: str) -> None:
@@ -627,7 +414,7 @@ class Drafts(QObject):
             return
         state = replace(self.state(job_id), kind=draft.mapping.kind, mapping=draft.mapping)
         try:
-            files, is_same_file = await asyncio.to_thread(opened_again, draft, job.source_sha256)
+            files, is_same_file = await asyncio.to_thread(draft_state.opened_again, draft, job.source_sha256)
         except UserError as error:
             self.read(job_id, replace(state, missing=error.message, is_read=folder.data.exists()))
             return
@@ -636,7 +423,7 @@ class Drafts(QObject):
         state = replace(state, files=files)
         if state.incomplete:  # the file has other columns than before
             files = files if state.is_lists else files[:1]
-            state = replace(state, files=files, mapping=guessed(files, draft.mapping.kind))
+            state = replace(state, files=files, mapping=draft_state.guessed(files, draft.mapping.kind))
         # No hash is stored of a second file or a folder: they are read again, and so is a first file that has changed.
         is_read = len(files) == 1 and is_same_file and folder.data.exists()
         self.read(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
@@ -660,7 +447,7 @@ class Drafts(QObject):
         known = (*state.files, *state.aside)
         files, mapping = known[:most], state.mapping
         if purpose.kind is not state.kind or len(files) != len(state.files):
-            mapping = kept(guessed(files, purpose.kind), files, state)
+            mapping = draft_state.kept(draft_state.guessed(files, purpose.kind), files, state)
         if purpose.takes_lists:
             mapping = replace(mapping, split=None)
         chosen = replace(state, kind=purpose.kind, is_chosen=True, is_related=False, files=files, aside=known[most:])
@@ -715,4 +502,4 @@ class Drafts(QObject):
     def _suggest_again(self, job_id: str) -> None:
         """Look at the file as if it were the first with its columns."""
         if files := self.state(job_id).files:
-            self._use(job_id, files, guessed(files, self.state(job_id).kind if len(files) > 1 else None))
+            self._use(job_id, files, draft_state.guessed(files, self.state(job_id).kind if len(files) > 1 else None))

@@ -7,12 +7,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Source
-from cfbatch_gui.core.jobs.states import Job, Purpose
+from cfbatch_gui.core.jobs.states import MOST_BEST, Job, Purpose
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.inputs import data_section
 from cfbatch_gui.ui.inputs.data_section import TemplateEditor, template_of
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
-from cfbatch_gui.ui.inputs.drafts import DraftState
+from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Button, Card, CheckBox, Flow, IconLabel, Label, LinkButton, boxed, column, row
@@ -159,7 +159,7 @@ class ListsSection(data_section.FilesSection):
         self._show_sentence(state)
         if not is_done:
             self.set_folded(False)
-        self.set_done(is_done and not self._drafts.wants_second_list)
+        self.set_done(is_done and not state.wants_second_list(job))
         names = (one_line(each.path.name, 40) for each in state.files)
         self.set_summary(" · ".join((*names, self.sentence.text())))
         self._fit_rows()
@@ -226,12 +226,14 @@ class LimitChoice(QWidget):
     def _choose(self, name: str) -> None:
         self._drafts.choose_matching(**{self._limit: name})
 
-    def show_state(self, state: DraftState, chosen: str) -> None:
-        names, sample = state.shared_columns, state.file.sample[:_SAMPLE] if state.file else ()
+    def show_state(self, state: DraftState, chosen: str, other: str) -> None:
+        """Not with the column that the `other` limit has, which would leave no row."""
+        names = [name for name in state.shared_columns if name != other]
+        sample = state.file.sample[:_SAMPLE] if state.file else ()
         columns = state.file.columns if state.file else ()
         different = {name: len({row.cells[columns.index(name)] for row in sample}) for name in names}
         self._usual = min(names, key=lambda name: different[name], default="")
-        why_not = "" if names else self.tr("The lists have no column of the same name.")
+        why_not = "" if names else self.tr("The lists have no column of the same name for this.")
         self.box.setEnabled(bool(names))
         self.box.setToolTip(why_not)
         self.box.setAccessibleDescription(why_not)
@@ -243,7 +245,6 @@ class LimitChoice(QWidget):
 
 
 _SAMPLE = 50  # rows
-_MOST_KEPT = 20  # matches of a row
 
 
 class MatchSection(Card):
@@ -256,7 +257,7 @@ class MatchSection(Card):
         self.each_once.clicked.connect(lambda on: drafts.choose_matching(each_once=on))
         self.not_within = LimitChoice(drafts, "not_within", self.tr("Not with the same value in"))
         self.within = LimitChoice(drafts, "within", self.tr("Only with the same value in"))
-        counts = [(number(count), count) for count in range(1, _MOST_KEPT + 1)]
+        counts = [(number(count), count) for count in range(1, MOST_BEST + 1)]
         self.best = widgets.Choice(self.tr("Keep the best"), counts, lambda best: drafts.choose_matching(best=best))
         kept = boxed(row(None, Label(self.tr("Keep the best"), "quiet"), self.best))  # at the right, on any line
         line = Flow(title, self.each_once, self.not_within, self.within, kept, gap=LARGE)
@@ -266,6 +267,6 @@ class MatchSection(Card):
         options = job.options.matching
         self.each_once.setVisible(state.second is not None)
         self.each_once.setChecked(options.each_once)
-        self.not_within.show_state(state, options.not_within)
-        self.within.show_state(state, options.within)
+        self.not_within.show_state(state, options.not_within, options.within)
+        self.within.show_state(state, options.within, options.not_within)
         self.best.set_value(options.best)

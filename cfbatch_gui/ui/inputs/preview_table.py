@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Role, Row, Source
 from cfbatch_gui.core.inputs.items import is_sent
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.ui import icons, theme
-from cfbatch_gui.ui.inputs.drafts import OpenFile
+from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView

@@ -11,7 +11,8 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.versions import Change, DraftVersion, VersionRow, new_words
-from cfbatch_gui.ui.inputs.drafts import Drafts, DraftState
+from cfbatch_gui.ui.inputs.draft_state import DraftState
+from cfbatch_gui.ui.inputs.drafts import Drafts
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView

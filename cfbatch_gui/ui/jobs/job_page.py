@@ -310,7 +310,7 @@ class JobPage(QWidget):
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
         has_something = {
             QUALITY: can_be_judged(job),
-            MATCHES: job.purpose in (Purpose.MATCH, Purpose.CATEGORIES),
+            MATCHES: job.purpose.takes_lists,
             VECTORIZE: job.state in states.FORGETTABLE and self._has_account(),
         }
         self.tabs.put_first(PROGRESS, results)

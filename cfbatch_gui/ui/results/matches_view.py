@@ -106,9 +106,6 @@ class CountCard(widgets.ChoiceCard):
         self._number.setText(figures.number(count))
         self.setAccessibleDescription(figures.number(count))
 
-    def count(self) -> str:
-        return self._number.text()
-
 
 class Counts(QWidget):
     """As high as its lines are now: a page whose height went by its width would never be lower than it likes to be."""
@@ -132,7 +129,6 @@ class CandidateCard(widgets.Clickable):
         self._bar.setFixedSize(44, 6)
         self._numbers = widgets.StateLabel()
         self._numbers.setProperty("kind", "remark")
-        self._numbers.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         score = column(None, self._score, self._bar, None, gap=TINY)
         words = column(row((self._text, 1), score), row(self._numbers, None), gap=2)
         self.setLayout(row(column(self.key, None), (words, 1), margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
@@ -143,10 +139,7 @@ class CandidateCard(widgets.Clickable):
         self._bar.share, self._bar.is_selected = 0.0 if math.isnan(score) else score, is_taken
         self._bar.update()
         words, differs = numbers_line(a.text, b.text) if marked else ("", False)
-        self._numbers.set_state(words, *(("triangle-alert", "attention") if differs else ("check", "quiet")))
-        widgets.restyle(self._numbers, "chip", "attention" if differs else "")
-        self._numbers.setContentsMargins(6 * differs, 1, 6 * differs, 1)
-        self._numbers.setVisible(bool(words))
+        self._numbers.remark(words, "triangle-alert" if differs else "check", is_urgent=differs)
         self.setAccessibleName(f"{self.key.text()}: {b.text}, {self._score.text()}. {words}")
         widgets.restyle(self, "selected", "true" if is_taken else "false")
 
@@ -624,15 +617,9 @@ class MatchesView(ResultsPage[Matches]):
             return
         words = [tr("Each row has beside it the rows of the same list that are most like it.")]
         if not read.is_related:
-            count = len(read.unmatched_b())
-            words = [
-                tr("A keeps its order and its columns."),
-                figures.plural(
-                    count,
-                    "{n} row of B is matched by none; Export puts it on a second sheet.",
-                    "{n} rows of B are matched by none; Export puts them on a second sheet.",
-                ),
-            ]
+            words = [tr("A keeps its order and its columns.")]
+        if not read.is_related and (count := len(read.unmatched_b())):
+            words.append(worded("Rows of B that none matches: {n}. Export puts them on a second sheet.", n=count))
         if read.each_once and not read.is_exact:
             words.append(tr("Each row of B is given once, the best pairs first."))
         if is_practice(self.shown):

@@ -173,6 +173,14 @@ class StateLabel(QWidget):
         self._word.set_role(colour_role)
         self.setAccessibleName(text)
 
+    def remark(self, text: str, icon: str, *, is_urgent: bool) -> None:
+        """Words beside something else, with a ground of their own where they ask for attention; no place without."""
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setContentsMargins(SMALL * is_urgent, 2, SMALL * is_urgent, 2)
+        self.set_state(text, icon, "attention" if is_urgent else "quiet")
+        restyle(self, "chip", "attention" if is_urgent else "")
+        self.setVisible(bool(text))
+
     def text(self) -> str:
         return self._word.text()
 
@@ -282,9 +290,17 @@ class LabelGrid(QWidget):
 
 
 class Clickable(QFrame):
+    """A double click is one click: what a click shows instead is not what the second one was meant for."""
+
     clicked = Signal()
+    _is_second = False
+
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
+        self._is_second = True
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+        is_inside = self.rect().contains(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and is_inside and not self._is_second:
             self.clicked.emit()
+        self._is_second = False
         super().mouseReleaseEvent(event)

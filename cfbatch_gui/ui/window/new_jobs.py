@@ -72,7 +72,7 @@ class NewJobs:
     ) -> asyncio.Future[None] | None:
         """Show a draft and open the files in it; the result is done when they are recognised, None without files."""
         await self._workspace.ready()
-        from cfbatch_gui.ui.inputs.drafts import new_job_name
+        from cfbatch_gui.ui.inputs.draft_state import new_job_name
 
         drafts, settings, on_disk = self._program.drafts, self._program.settings, self._program.store.on_disk
         connection = connection or settings.connection or PRACTICE.id
@@ -131,7 +131,7 @@ class NewJobs:
         self.open_together(files)
 
     def _empty_draft(self) -> Job | None:
-        from cfbatch_gui.ui.inputs.drafts import new_job_name
+        from cfbatch_gui.ui.inputs.draft_state import new_job_name
 
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
         return next(

@@ -15,12 +15,13 @@ from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.inputs.drafts import DraftState
+from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import styled_once
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
+from tests.support.clients import save_cloudflare
 from tests.support.faulty_service import FaultyService
 from tests.ui.connections import until
 from tests.ui.job_page_driver import job_actions
@@ -176,7 +177,7 @@ async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
         program = await Program.open(
             tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
         )
-        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        await save_cloudflare(program, ACCOUNT, TOKEN)
         worker_url = worker.url.removesuffix("/client/v4")
         await program.connections.save(SavedConnection("", "Berlin", "worker", url=worker_url), secret=SECRET)
         await program.connections.save(

@@ -90,6 +90,7 @@ async def test_two_lists_are_dropped_joined_swapped_and_sent(driver: DraftDriver
     driver.click(matching.not_within.box)
     await until(matching.not_within.choice.isVisible)
     assert matching.not_within.choice.value() == "department"
+    assert not matching.within.box.isEnabled()  # both limits by one column would leave no row
     pick(matching.best, 5)
     await until(lambda: driver.job.options.matching.best == 5)
     options = driver.job.options.matching

@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import WITH_MATCHES, Purpose
+from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.messages import message, restored
 from cfbatch_gui.core.results import outcomes
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
@@ -48,7 +48,7 @@ def columns_of(folder: JobFolder, kind: Kind, purpose: Purpose | None = None) ->
     """The names that `ExportOptions.columns` accepts: ours where they say something, and the user's own; of matches
     those of list B. Raises DataError.
     """
-    if purpose in WITH_MATCHES:
+    if purpose is not None and purpose.takes_lists:
         return columns_of_b(folder)
     ours = _our_columns(folder, kind)
     return ours + (Rankings if kind is Kind.RANK else Embeddings)(folder, reserved=ours).columns()

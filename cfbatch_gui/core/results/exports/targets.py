@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import WITH_MATCHES, Purpose
+from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
 from cfbatch_gui.core.results.exports.base import Measure, RowsOfTable, Target, Work, Written
@@ -113,7 +113,7 @@ def targets_for(kind: Kind, purpose: Purpose | None = None) -> tuple[Target, ...
     """All targets for jobs of this kind, in the order of the table: the commonest first. Those of matches are only for
     jobs whose purpose they are, where they take the place of a workbook of texts.
     """
-    has_matches = purpose in WITH_MATCHES
+    has_matches = purpose is not None and purpose.takes_lists
     forms = (each for each in TARGETS if each.kind is kind and (has_matches or not each.is_of_matches))
     return tuple(each for each in forms if each.is_of_matches or not (has_matches and each.is_workbook))
 
