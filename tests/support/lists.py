@@ -1,4 +1,4 @@
-"""A job that matches two lists, sent to the practice service and finished."""
+"""A job that matches two lists, sent and finished."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,15 @@ from tests.core.inputs.files import suggested
 
 
 async def two_lists(
-    program: Program, folder: Path, a: str, b: str, *, name: str = "lists", texts: Sequence[int] = (), **options: Any
+    program: Program,
+    folder: Path,
+    a: str,
+    b: str,
+    *,
+    name: str = "lists",
+    texts: Sequence[int] = (),
+    connection: str = "practice",
+    **options: Any,
 ) -> Job:
     """`texts` are further columns of list A that are its text, `options` those of its matching."""
     for file, content in (("a.csv", a), ("b.csv", b)):
@@ -24,7 +32,7 @@ async def two_lists(
     assert mapping.layout is Layout.LISTS
     for column in texts:
         mapping = with_role(mapping, column, Role.TEXT)
-    job = program.drafts.create(Kind.EMBED, name, program.settings.model, "practice")
+    job = program.drafts.create(Kind.EMBED, name, program.settings.model, connection)
     wanted = replace(job.options, purpose=Purpose.MATCH, matching=MatchOptions(**options))
     program.drafts.change(job.id, options=wanted)
     program.drafts.load(job.id, source, mapping, second)

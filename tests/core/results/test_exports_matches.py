@@ -11,6 +11,7 @@ import openpyxl
 import pytest
 from arro3.io import read_parquet
 
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Role
@@ -21,7 +22,13 @@ from cfbatch_gui.core.jobs.states import Job, MatchOptions, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
 from cfbatch_gui.core.results.matches import Decision
+from tests.canary import TOKEN
 from tests.core.results.test_exports_csv import manifest
+from tests.support import faults
+from tests.support.clients import save_cloudflare
+from tests.support.faulty_service import ThreadedService
+from tests.support.keyrings import MemoryKeyring
+from tests.support.lists import numbered_lists, two_lists
 from tests.support.sentences import refuses, shows
 
 LONG = "長い" * 16_000  # too much for the model, but not for a cell in Excel
@@ -168,6 +175,24 @@ async def test_failed_rows_of_both_lists_are_kept_apart(program: Program, job: J
     export(folder, job, path, target_for(path, job.kind, "failed"))
     assert [row["url"] for row in rows_of(path)] == ROWS
     assert [row["Shelf"] for row in rows_of(tmp_path / "out-second-file.csv")] == ["K1", "K2", "K3", "K4", "K5"]
+
+
+async def test_rows_whose_request_failed_are_in_their_place(tmp_path: Path) -> None:
+    fault = faults.fail_requests(on="poll", times=0, requests=(2,))
+    credentials = Credentials(MemoryKeyring(), {})
+    with ThreadedService(tmp_path / "service", fault).opened() as service:
+        environ = {"CLOUDFLARE_API_BASE_URL": service.url}
+        program = await Program.open(tmp_path / "data", environ=environ, credentials=credentials)
+        await save_cloudflare(program, "0123456789abcdef0123456789abcdef", TOKEN)
+        a, b = numbered_lists(120)
+        job = await two_lists(program, tmp_path, a, b, connection="cloudflare", threshold=-1.0)
+        export(program.folder(job.id), job, path := tmp_path / "out.csv")
+        rows = rows_of(path)
+        await program.close()
+    assert [row["id"] for row in rows] == [line.split(",")[0] for line in a.splitlines()[1:]]
+    failed = [row for row in rows if not row["sku"]]
+    assert 0 < len(failed) < len(rows) and all(str(row["state"]).startswith("AiError") for row in failed)
+    assert failed == rows[-len(failed) :]
 
 
 async def test_related_rows_stand_beside_one_another(program: Program, tmp_path: Path) -> None:
