@@ -58,3 +58,6 @@ CREATE TABLE sources(
 CREATE TABLE reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
 -- Items that the user wants to have sent although an earlier job has their results.
 CREATE TABLE sent_anew(item_no INTEGER PRIMARY KEY);
+-- Sentences that were asked of the job's vectors, and categories that were added later, with their vectors: float32,
+-- little-endian.
+CREATE TABLE asked(sentence TEXT PRIMARY KEY, vector BLOB NOT NULL, asked_at REAL NOT NULL);

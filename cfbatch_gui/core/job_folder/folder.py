@@ -124,6 +124,7 @@ UPDATE queries SET text = CASE WHEN query_id <> '' THEN query_id ELSE 'Row ' || 
 DELETE FROM source_rows;
 DELETE FROM raw_rows;
 DELETE FROM lengths;
+DELETE FROM asked;
 DELETE FROM kept_arrays WHERE name = 'hashes'
 """
 

@@ -153,7 +153,7 @@ class Drafts:
         return self._ledger.change(job_id, changed)
 
     def use_for(self, job_id: str, **options: Any) -> Job:
-        """Change `purpose` or `matching` of any job; what was sent stays as it is."""
+        """Change the options of any job from `purpose` on; what was sent stays as it is."""
         return self._ledger.change(job_id, lambda job: replace(job, options=replace(job.options, **options)))
 
     def rename(self, job_id: str, name: str, *, instead_of: str = "") -> Job:

@@ -186,8 +186,39 @@ class MatchOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupOptions:
+    """How texts are grouped. A group is known by the number of an item in it, so that what was said of it still means
+    something when there is another number of groups.
+    """
+
+    by_likeness: bool = False
+    number: int = 0  # of groups; 0 is the usual one
+    likeness: float | None = None  # of all rows of a group; None is the proposed one
+    names: tuple[tuple[int, str], ...] = ()  # own names of groups, the newest last
+    joined: tuple[tuple[int, int], ...] = ()  # pairs of groups that are one
+    removed: tuple[int, ...] = ()  # items that are in no group
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateOptions:
+    """Which texts are near duplicates, and which of them stays."""
+
+    similarity: float = 0.95  # the cosine from which on they are
+    longest: bool = False  # the longest one stays, else the first in the file
+    kept: tuple[int, ...] = ()  # items that stay before all others
+
+
+@dataclass(frozen=True, slots=True)
+class SortOptions:
+    """Into which categories rows are sorted; the threshold is that of the matching."""
+
+    categories: tuple[str, ...] | None = None  # lines as typed, when they differ from list B
+    right_column: str = ""  # the column that has the right categories, "" for none
+
+
+@dataclass(frozen=True, slots=True)
 class JobOptions:
-    """What the user may change before sending; `purpose` and `matching`, which send nothing, also afterwards."""
+    """What the user may change before sending; from `purpose` on, what sends nothing, also afterwards."""
 
     truncate_inputs: bool = True
     pooling: str = ""  # "mean" or "cls", for the models that take it; "" is the model's own
@@ -196,6 +227,9 @@ class JobOptions:
     collect_in_account: bool | None = None  # None: as the connection is set up
     purpose: Purpose | None = None  # None: that of the kind
     matching: MatchOptions = MatchOptions()
+    sorting: SortOptions = SortOptions()
+    grouping: GroupOptions = GroupOptions()
+    duplicates: DuplicateOptions = DuplicateOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from cfbatch_gui.core.judgements.decisions import Decisions
 from cfbatch_gui.core.judgements.session import Pace
-from cfbatch_gui.core.results.matches import Decision, Doubt, ListRow, Matches
+from cfbatch_gui.core.results.list_rows import ListRow
+from cfbatch_gui.core.results.matches import Decision, Doubt, Matches
 
 NONE = -1  # instead of a candidate, or of a row of list B
 MOST_OPTIONS = 5  # candidates of a row that are shown

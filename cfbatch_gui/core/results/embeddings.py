@@ -95,7 +95,7 @@ class Embeddings:
     def __init__(
         self, folder: JobFolder, failed_batches: Mapping[int, str] | None = None, *, reserved: Collection[str] = ()
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._failed_batches = failed_batches or {}
         with folder.open(read_only=True) as database:
             self._original = columns_of_vectors(database, reserved)
@@ -113,7 +113,7 @@ class Embeddings:
         return self._original.names
 
     def outcome_counts(self) -> OutcomeCounts:
-        with self._folder.open(read_only=True) as database:
+        with self.folder.open(read_only=True) as database:
             return count_items(database, self._failed_batches)
 
     def page(self, start: int, stop: int) -> tuple[EmbeddedText, ...]:
@@ -124,17 +124,17 @@ class Embeddings:
 
     def find(self, text: str) -> tuple[int, ...]:
         """The numbers of the items whose text or id contains `text`, ascending; case is ignored."""
-        return items_with(self._folder, text)
+        return items_with(self.folder, text)
 
     def pooling(self) -> str:
         """The pooling that the service reported for the vectors, "" if it reported none."""
-        with self._folder.open(read_only=True) as database:
+        with self.folder.open(read_only=True) as database:
             return str(schema.metadata_value(database, "pooling") or "")
 
     def column(self, index: int) -> tuple[str, ...]:
         first, second = self._original.first, self._original.second
         file, at = (1, first[index]) if index < len(first) else (2, second[index - len(first)])
-        with self._folder.open(read_only=True) as database:
+        with self.folder.open(read_only=True) as database:
             rows = database.execute(
                 f"SELECT CASE t.file WHEN ? THEN ({cells_sql()}) ->> ? END FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
                 " LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row ORDER BY i.item_no",
@@ -144,7 +144,7 @@ class Embeddings:
 
     def text_lengths(self) -> NDArray[np.int64]:
         """The number of characters of each text, of shape (count,), index = item number - 1."""
-        with self._folder.open(read_only=True) as database:
+        with self.folder.open(read_only=True) as database:
             rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
             return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self.count)
 
@@ -155,14 +155,14 @@ class Embeddings:
         return vectors[item_numbers - 1]
 
     def _stored(self) -> NDArray[np.float32]:
-        with self._folder.open(read_only=True) as database:
+        with self.folder.open(read_only=True) as database:
             # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:
                 return np.empty((self.count, 0), dtype=np.float32)
         return self._mapped()
 
     def _mapped(self) -> NDArray[np.float32]:
-        vectors = stored_vectors(self._folder.vectors)
+        vectors = stored_vectors(self.folder.vectors)
         if len(vectors) != self.count:
             raise DataError(
                 message("job_vectors_are_damaged"), detail=f"vectors.npy: {vectors.shape} for {self.count} texts"
@@ -179,7 +179,7 @@ class Embeddings:
 
     def present(self) -> NDArray[np.bool_]:
         """Which texts have a vector, of shape (count,), index = item number - 1."""
-        with self._folder.open(read_only=True) as database:
+        with self.folder.open(read_only=True) as database:
             if not database.execute(_IS_MISSING_ANY).fetchone()[0]:
                 return np.ones(self.count, dtype=np.bool_)
             mask = np.zeros(self.count, dtype=np.bool_)
@@ -221,7 +221,7 @@ class Embeddings:
         )
 
     def _read(self, query: str, wanted: Mapping[str, int | str]) -> tuple[EmbeddedText, ...]:
-        with self._folder.open(read_only=True) as database:
+        with self.folder.open(read_only=True) as database:
             rows = database.execute(query, wanted).fetchall()
         found: list[EmbeddedText] = []
         for item, text, text_id, label, row_no, file, cells, part, reference, batch, state, reason in rows:

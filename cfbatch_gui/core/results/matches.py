@@ -15,31 +15,20 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.column_names import index_of
-from cfbatch_gui.core.inputs.input_values import Layout, Role
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_value
+from cfbatch_gui.core.job_folder.schema import cells_sql, metadata_value
 from cfbatch_gui.core.job_folder.vector_file import stored_vectors
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.messages import message, restored
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results import matching
 from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
-from cfbatch_gui.core.results.outcomes import status_of
+from cfbatch_gui.core.results.list_rows import ListColumns, ListRow, list_columns, read_rows
 from cfbatch_gui.core.system.threads import check_stopped
 
 _CLOSE = 0.1  # of the spread of unrelated pairs: nearer scores are hard to tell apart
 _SHOWN = 10  # candidates that are kept for choosing, at least
 _ITEMS = "SELECT item_no, text FROM items JOIN texts USING(text_no) WHERE file = ? ORDER BY item_no"
-_ROWS = f"""
-SELECT i.item_no, t.text, t.text_id, t.row, {cells_sql()}, r.state = 'done', r.batch, r.state,
-    coalesce(r.error, (SELECT reason FROM problems p WHERE p.item_no = i.item_no LIMIT 1))
-FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
-LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row LEFT JOIN requests r USING(request_no)
-ORDER BY wanted.key
-"""  # noqa: S608 - constants
-_LEFT_OUT = f"""
-SELECT p.row, coalesce(f.cells, '[]'), p.reason FROM problems p LEFT JOIN source_rows f USING(file, row)
-WHERE p.item_no IS NULL AND {LEFT_OUT} AND p.file = ? GROUP BY p.row ORDER BY p.row
-"""  # noqa: S608 - a constant
 _COLUMN = f"""
 SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)
 LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row WHERE t.file = ? ORDER BY i.item_no
@@ -108,35 +97,6 @@ class Doubt(StrEnum):
 
 MATCHED = (MatchState.MATCHED, MatchState.SAME, MatchState.ACCEPTED)
 UNMATCHED = (MatchState.WITHOUT, MatchState.NONE)
-
-
-class ListRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of either list: its text, id, number in the file, and all its cells; `error` is why it has no vector."""
-
-    item_no: int
-    text: str
-    id: str
-    row: int
-    cells: tuple[str, ...]
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class ListColumns:
-    """The columns of a list, and what they are for."""
-
-    names: tuple[str, ...]
-    roles: tuple[Role, ...]
-
-    @property
-    def kept(self) -> tuple[int, ...]:
-        """The indices of all but those that are left out."""
-        return tuple(at for at, role in enumerate(self.roles) if role is not Role.IGNORE)
-
-    @property
-    def others(self) -> tuple[int, ...]:
-        """The indices of columns that are shown and exported beside the text."""
-        return tuple(at for at, role in enumerate(self.roles) if role not in (Role.TEXT, Role.CONTEXT, Role.IGNORE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,28 +237,10 @@ class Matches:
         return np.setdiff1d(np.arange(len(self.items_b)), self.chosen)
 
     def rows_a(self, rows: Sequence[int]) -> list[ListRow]:
-        return self._read(self.items_a, rows)
+        return read_rows(self.folder, self.items_a[np.asarray(rows, np.int64)].tolist(), self.failed_batches)
 
     def rows_b(self, rows: Sequence[int]) -> list[ListRow]:
-        return self._read(self.items_b, rows)
-
-    def _read(self, items: Numbers, indices: Sequence[int]) -> list[ListRow]:
-        with self.folder.open(read_only=True) as database:
-            found = database.execute(_ROWS, (str(items[np.asarray(indices, np.int64)].tolist()),)).fetchall()
-        rows: list[ListRow] = []
-        for item, text, text_id, row, cells, is_done, batch, state, why in found:
-            _, error = status_of(bool(is_done), batch, state, why, self.failed_batches)
-            rows.append(ListRow(item, text, text_id, row, _cells(cells or "[]"), error))
-        return rows
-
-    def left_out(self, file: int) -> list[ListRow]:
-        """The rows of a file that were never sent, such as those without a text."""
-        with self.folder.open(read_only=True) as database:
-            found = database.execute(_LEFT_OUT, (file,)).fetchall()
-        return [ListRow(0, "", "", row, _cells(cells), restored(reason)) for row, cells, reason in found]
-
-
-_cells = msgspec.json.Decoder(tuple[str, ...]).decode
+        return read_rows(self.folder, self.items_b[np.asarray(rows, np.int64)].tolist(), self.failed_batches)
 
 
 def read_matches(
@@ -315,7 +257,7 @@ def read_matches(
     with folder.open(read_only=True) as database:
         is_related = metadata_value(database, "layout") != Layout.LISTS
         texts = [dict(database.execute(_ITEMS, (file,))) for file in ((1,) if is_related else (1, 2))]
-        columns = _columns(database)
+        columns = list_columns(database)
         limits = [_values(database, columns, name, len(texts)) for name in (options.within, options.not_within)]
     embeddings = Embeddings(folder, job.failed_batches)
     units = unit_vectors(embeddings)
@@ -369,15 +311,9 @@ def read_matches(
 def columns_of_b(folder: JobFolder) -> tuple[str, ...]:
     """The names of the columns that can stand beside list A; of related rows its own. Raises DataError."""
     with folder.open(read_only=True) as database:
-        a, b = _columns(database)
+        a, b = list_columns(database)
     listed = b if b.names else a
     return tuple(listed.names[at] for at in listed.kept)
-
-
-def _columns(database: sqlite3.Connection) -> tuple[ListColumns, ListColumns]:
-    stored = (metadata_value(database, name, ()) for name in ("columns", "roles", "second_columns", "second_roles"))
-    names_a, roles_a, names_b, roles_b = (msgspec.convert(each, tuple[str, ...]) for each in stored)
-    return ListColumns(names_a, tuple(map(Role, roles_a))), ListColumns(names_b, tuple(map(Role, roles_b)))
 
 
 def _values(

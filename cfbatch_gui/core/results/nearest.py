@@ -1,17 +1,21 @@
-"""The texts whose vectors are nearest to a text or a sentence."""
+"""The texts whose vectors are nearest to a text or a sentence, and the sentences that were asked of a job."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import transaction
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, expected_of, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.limits import MAX_TEXTS_PER_REQUEST
 from cfbatch_gui.core.workers_ai.requests import Request, encode_request
 
 LONGEST = 20_000  # characters
@@ -64,23 +68,60 @@ async def embed_sentence(client: WorkersAI, job: Job, embeddings: Embeddings, se
     `client` is that of the job's own connection. Raises UserError, OutcomeUnknown if it may have been billed without an
     answer.
     """
-    text = sentence.strip()
-    if not text:
+    return (await _embedded(client, job, embeddings, (sentence,)))[0]
+
+
+async def ask(
+    client: WorkersAI, job: Job, embeddings: Embeddings, sentences: Sequence[str], *, now: float
+) -> dict[str, NDArray[np.float32]]:
+    """The vectors of these sentences as `asked` keeps them: those that were never asked are sent, up to
+    `MAX_TEXTS_PER_REQUEST` with a request, and kept with the job before they are given. Raises as `embed_sentence`.
+    """
+    wanted = dict.fromkeys(sentence.strip() for sentence in sentences)
+    known = await asyncio.to_thread(asked, embeddings.folder)
+    new = [sentence for sentence in wanted if sentence not in known]
+    for start in range(0, len(new), MAX_TEXTS_PER_REQUEST):
+        some = tuple(new[start : start + MAX_TEXTS_PER_REQUEST])
+        vectors = await _embedded(client, job, embeddings, some)
+        await asyncio.to_thread(_keep, embeddings.folder, some, vectors, now)
+        known |= dict(zip(some, vectors, strict=True))
+    return {sentence: known[sentence] for sentence in wanted}
+
+
+def asked(folder: JobFolder) -> dict[str, NDArray[np.float32]]:
+    """The vectors of all sentences that were asked of a job, by the sentence. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        found = database.execute("SELECT sentence, vector FROM asked ORDER BY asked_at, rowid").fetchall()
+    return {sentence: np.frombuffer(vector, "<f4") for sentence, vector in found}
+
+
+def _keep(folder: JobFolder, sentences: Sequence[str], vectors: Sequence[NDArray[np.float32]], now: float) -> None:
+    rows = [(*pair, now) for pair in zip(sentences, (each.astype("<f4").tobytes() for each in vectors), strict=True)]
+    with folder.open() as database, transaction(database):
+        database.executemany("INSERT OR REPLACE INTO asked VALUES(?, ?, ?)", rows)
+
+
+async def _embedded(
+    client: WorkersAI, job: Job, embeddings: Embeddings, sentences: Sequence[str]
+) -> list[NDArray[np.float32]]:
+    texts = tuple(sentence.strip() for sentence in sentences)
+    if not texts or not all(texts):
         raise UsageError(message("there_is_nothing_look_yet_type"))
-    if len(text) > LONGEST:
-        raise UsageError(message("sentence_look_can_most_characters_length", most=LONGEST, length=len(text)))
+    longest = max(map(len, texts))
+    if longest > LONGEST:
+        raise UsageError(message("sentence_look_can_most_characters_length", most=LONGEST, length=longest))
     truncate = True if job.options.truncate_inputs else None
-    request = Request((text,), truncate_inputs=truncate, pooling=job.options.pooling)
+    request = Request(texts, truncate_inputs=truncate, pooling=job.options.pooling)
     try:
         raw = await client.run(job.model, encode_request(request))
     except OutcomeUnknown as error:
         raise OutcomeUnknown(
             message("sentence_was_sent_title_but_no", title=client.connection.title), detail=error.detail
         ) from error
-    return await asyncio.to_thread(_vector, raw, request, embeddings)
+    return await asyncio.to_thread(_vectors, raw, request, embeddings)
 
 
-def _vector(raw: bytes, request: Request, embeddings: Embeddings) -> NDArray[np.float32]:
+def _vectors(raw: bytes, request: Request, embeddings: Embeddings) -> list[NDArray[np.float32]]:
     (matched,) = match(read_run(raw), [expected_of(request)], dimension=embeddings.dimension)
     if isinstance(matched, Refused):
         raise ServiceRefused(message("service_did_not_take_sentence"), detail=matched.error)
@@ -92,4 +133,4 @@ def _vector(raw: bytes, request: Request, embeddings: Embeddings) -> NDArray[np.
             message("sentence_vector_is_pooled_another_way"),
             detail=f"pooling {matched.pooling[:40]!r}, not {stored[:40]!r}",
         )
-    return np.array(matched.vectors[0])
+    return [np.array(vector, np.float32) for vector in matched.vectors]

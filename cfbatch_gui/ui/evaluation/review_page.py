@@ -12,7 +12,8 @@ from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.review import MOST_OPTIONS, NONE, Asked, Given, Option, Review
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.matches import ListColumns, Matches, read_matches
+from cfbatch_gui.core.results.list_rows import ListColumns
+from cfbatch_gui.core.results.matches import Matches, read_matches
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.evaluation.judge_page import OneByOne, key_cap

@@ -19,16 +19,8 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.matches import (
-    MATCHED,
-    UNMATCHED,
-    Decision,
-    ListColumns,
-    ListRow,
-    Matches,
-    MatchState,
-    read_matches,
-)
+from cfbatch_gui.core.results.list_rows import ListColumns, ListRow
+from cfbatch_gui.core.results.matches import MATCHED, UNMATCHED, Decision, Matches, MatchState, read_matches
 from cfbatch_gui.core.results.matching import differing_numbers
 from cfbatch_gui.core.results.text_search import items_with
 from cfbatch_gui.core.system.threads import in_thread

@@ -5,15 +5,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from heapq import merge
 from itertools import chain, islice
 
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Cell, Row, Work, indices_of
-from cfbatch_gui.core.results.matches import MATCHED, ListColumns, ListRow, MatchState, read_matches
+from cfbatch_gui.core.results.exports.own_sheet import ROWS_AT_ONCE, cell_of, in_file_order, unique
+from cfbatch_gui.core.results.list_rows import ListColumns, ListRow, left_out_rows
+from cfbatch_gui.core.results.matches import MATCHED, MatchState, read_matches
 
-_ROWS_AT_ONCE = 2_000
 _HEADERS = {"score": message("score_2"), "margin": message("margin"), "state": message("state_2")}
 STATES = {
     **{MatchState.MATCHED: message("matched"), MatchState.SAME: message("same_text")},
@@ -36,7 +36,7 @@ class _OfMatches(ABC):
             work.folder, job, work.decided, progress=lambda share: work.steps.wrote(0)
         )
         if not self.matches.is_related:  # the rows of B are done when they are compared
-            work.steps.wrote(len(self.matches.items_b) + len(self.matches.left_out(2)))
+            work.steps.wrote(len(self.matches.items_b) + len(left_out_rows(work.folder, 2)))
         self._best = work.options.top_k or work.job.options.matching.best
 
     @property
@@ -46,9 +46,9 @@ class _OfMatches(ABC):
     def blocks(self) -> Iterator[list[Row]]:
         matches, options = self.matches, self._options
         chosen = [row for row, item in enumerate(matches.items_a.tolist()) if options.has_item(item)]
-        left_out = matches.left_out(1) if options.items is None else ()
-        rows = _in_file_order(matches.rows_a, chosen, left_out)
-        while block := list(islice(rows, _ROWS_AT_ONCE)):
+        left_out = left_out_rows(self._work.folder, 1) if options.items is None else ()
+        rows = in_file_order(matches.rows_a, chosen, left_out)
+        while block := list(islice(rows, ROWS_AT_ONCE)):
             pairs = [self._pairs(index) if index >= 0 else [] for index, _ in block]
             wanted = sorted({other for of_row in pairs for other, _ in of_row})
             others = dict(zip(wanted, matches.rows_b(wanted), strict=True))
@@ -94,30 +94,30 @@ class MatchRows(_OfMatches):
         for number in range(1, self._best + 1):
             side = str(number) if self.matches.is_related else "B" if number == 1 else f"B {number}"
             for at in self._shown:
-                names.append(_unique(b.names[at] if number == 1 else f"{b.names[at]} ({side})", f" ({side})", names))
+                names.append(unique(b.names[at] if number == 1 else f"{b.names[at]} ({side})", f" ({side})", names))
             for name in ("score", "margin", "state") if number == 1 else ("score",):
                 self.ours[len(names)] = "utf8" if name == "state" else "float64"
                 words = work.say(_HEADERS[name]) if for_people else name
-                names.append(_unique(words if number == 1 else f"{words} {number}", " (CF Batch)", names))
+                names.append(unique(words if number == 1 else f"{words} {number}", " (CF Batch)", names))
         self.columns = tuple(names)
         self.kinds = tuple(self.ours.get(at, "utf8") for at in range(len(names)))
 
     def unmatched(self) -> Iterator[Row]:
         """The rows of list B that no row of A gets, with their own columns."""
         if not self.matches.is_related:
-            rows, left_out = self.matches.unmatched_b().tolist(), self.matches.left_out(2)
-            for _, row in _in_file_order(self.matches.rows_b, rows, left_out):
-                yield [_cell(row, at) for at in self.matches.columns_b.kept]
+            rows, left_out = self.matches.unmatched_b().tolist(), left_out_rows(self._work.folder, 2)
+            for _, row in in_file_order(self.matches.rows_b, rows, left_out):
+                yield [cell_of(row, at) for at in self.matches.columns_b.kept]
 
     def _lines(self, index: int, row: ListRow, pairs: _Pairs) -> Iterator[Row]:
         """Nothing of B stands beside a row without a match; beside related rows the nearest, however far."""
         matches = self.matches
         chosen = int(matches.first[index] if matches.is_related else matches.chosen[index]) if index >= 0 else -1
         given = pairs if chosen >= 0 else []
-        cells: list[Cell] = [_cell(row, at) for at in self._own]
+        cells: list[Cell] = [cell_of(row, at) for at in self._own]
         for number in range(self._best):
             other, score = given[number] if number < len(given) else (None, math.nan)
-            cells += [_cell(other, at) if other else "" for at in self._shown]
+            cells += [cell_of(other, at) if other else "" for at in self._shown]
             cells.append(_number(score))
             if number == 0:
                 cells.append(self._margin(index) if chosen >= 0 else None)
@@ -167,23 +167,10 @@ def _addresses(columns: ListColumns, rows: Sequence[ListRow]) -> Callable[[ListR
     the text.
     """
     ids = [at for at, role in enumerate(columns.roles) if role is Role.ID]
-    cells = {at: [cell for row in rows if (cell := _cell(row, at))] for at in range(len(columns.names))}
+    cells = {at: [cell for row in rows if (cell := cell_of(row, at))] for at in range(len(columns.names))}
     looks = [at for at in (*ids, *cells) if cells[at] and all(map(_ADDRESS.fullmatch, cells[at]))]
     column = next(chain(looks, ids), None)
-    return (lambda row: row.text) if column is None else (lambda row: _cell(row, column))
-
-
-def _in_file_order(
-    read: Callable[[Sequence[int]], list[ListRow]], rows: Sequence[int], left_out: Sequence[ListRow]
-) -> Iterator[tuple[int, ListRow]]:
-    """The rows of a list with their indices, among them those that were never sent, whose index is -1."""
-    blocks = (rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE))
-    found = (pair for block in blocks for pair in zip(block, read(block), strict=True))
-    return merge(found, ((-1, row) for row in left_out), key=lambda pair: pair[1].row)
-
-
-def _cell(row: ListRow, at: int) -> str:
-    return row.cells[at] if at < len(row.cells) else ""
+    return (lambda row: row.text) if column is None else (lambda row: cell_of(row, column))
 
 
 def _code(state: int) -> str:
@@ -192,10 +179,3 @@ def _code(state: int) -> str:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _unique(name: str, more: str, taken: Sequence[str]) -> str:
-    known = {each.casefold() for each in taken}
-    while name.casefold() in known:
-        name += more
-    return name
