@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.messages import comma_list, message, quoted
 from cfbatch_gui.core.results.matches import Decision, Matches
 from cfbatch_gui.core.system.files import atomic_writer
@@ -137,12 +137,21 @@ class Target:
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
-    is_of_matches: bool = False
+    purposes: tuple[Purpose, ...] = ()  # of the jobs whose own sheet it is; () for all of the kind
 
     def fit_of(self, path: Path) -> int:
         """The length of the longest suffix that the name has, 0 for none; “redirects.csv” has “.redirects.csv”."""
         name = f".{path.name.lower()}"
         return max((len(suffix) for suffix in self.suffixes if name.endswith(suffix)), default=0)
+
+    @property
+    def is_own_sheet(self) -> bool:
+        """Whether all rows of the user's file are in it, with what the purpose of the job adds."""
+        return bool(self.purposes)
+
+    @property
+    def is_of_matches(self) -> bool:
+        return Purpose.MATCH in self.purposes
 
     @property
     def is_folder(self) -> bool:

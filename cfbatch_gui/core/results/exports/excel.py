@@ -1,7 +1,7 @@
 """Workbooks that people read: their own columns under their own headers, beside ours that say something."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Row, Work, Written, export_file
 from cfbatch_gui.core.results.exports.match_rows import MatchRows
+from cfbatch_gui.core.results.exports.own_sheet import OwnRows
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
 from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows
 from cfbatch_gui.core.results.matches import Matches
@@ -146,6 +147,8 @@ class Sheet:
             )
 
 
+SheetRows = tuple[str, Sequence[str], Iterable[Row]]  # a name, headers, and rows
+_KINDS = {"utf8": None, "int64": 0, "float64": SCORE_DECIMALS}
 _DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, PART: 0, "query": None, "text": None}
 _RANK = COLUMNS.index("rank")
 _ABOUT, _RANKING, _PROBLEMS = message("about"), message("ranking_3"), message("problems")
@@ -200,16 +203,25 @@ _MATCHES, _NOT_MATCHED = message("matches_sheet"), message("not_matched_in_b")
 def write_matches(work: Work) -> Written:
     """List A with what it gets of B; what is left of B stands in a second sheet, which is there only if it has rows."""
     table = MatchRows(work, for_people=True)
-    own = _MATCHES, table.columns, chain.from_iterable(table.blocks())
-    with _checked_workbook(work, table.matches) as (book, sheets):
-        for name, headers, rows in (own, (_NOT_MATCHED, table.columns_of_b, table.unmatched())):
-            some = list(islice(rows, _FITTED))
+    rest = _NOT_MATCHED, table.columns_of_b, table.unmatched()
+    return write_own(work, table, _MATCHES, rest, matches=table.matches)
+
+
+def write_own(
+    work: Work, table: OwnRows | MatchRows, name: str, *more: SheetRows, matches: Matches | None = None
+) -> Written:
+    """The user's own sheet, in which our columns are numbers; `more` sheets are there only if they have rows."""
+    own = name, table.columns, chain.from_iterable(table.blocks())
+    with _checked_workbook(work, matches) as (book, sheets):
+        for title, headers, rows in (own, *more):
+            lines = iter(rows)
+            some = list(islice(lines, _FITTED))
             columns = [_fitted(at, header, some) for at, header in enumerate(headers)]
-            for at, kind in table.ours.items() if name is _MATCHES else ():
-                columns[at] = replace(columns[at], decimals=SCORE_DECIMALS if kind == "float64" else None)
-            if some or name is _MATCHES:
-                sheets.append(sheet := Sheet(book, work.say(name), columns))
-                for row in chain(some, rows):
+            for at, kind in table.ours.items() if title is name else ():
+                columns[at] = replace(columns[at], decimals=_KINDS[kind])
+            if some or title is name:
+                sheets.append(sheet := Sheet(book, work.say(title), columns))
+                for row in chain(some, lines):
                     sheet.add(row)
     return Written(sheets[0].rows, (work.path,), {**_rows_of(sheets), **table.notes})
 

@@ -13,7 +13,7 @@ from cfbatch_gui.core.results.exports.base import Measure, RowsOfTable, Target, 
 from cfbatch_gui.core.results.exports.match_rows import MatchRows, PairRows, RedirectRows
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED, has_columns=True)
-_matches = partial(_embedded, is_of_matches=True, has_limits=True)
+_matches = partial(_embedded, purposes=(Purpose.MATCH, Purpose.CATEGORIES), has_limits=True)
 _pairs = partial(_matches, has_columns=False, contents=message("row_each_match"))
 _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
@@ -110,12 +110,12 @@ _WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 
 def targets_for(kind: Kind, purpose: Purpose | None = None) -> tuple[Target, ...]:
-    """All targets for jobs of this kind, in the order of the table: the commonest first. Those of matches are only for
-    jobs whose purpose they are, where they take the place of a workbook of texts.
+    """All targets for jobs of this kind, in the order of the table: the commonest first. Own sheets are only for jobs
+    of their purpose, where they take the place of a workbook of texts.
     """
-    has_matches = purpose is not None and purpose.takes_lists
-    forms = (each for each in TARGETS if each.kind is kind and (has_matches or not each.is_of_matches))
-    return tuple(each for each in forms if each.is_of_matches or not (has_matches and each.is_workbook))
+    forms = [each for each in TARGETS if each.kind is kind and (purpose in each.purposes or not each.is_own_sheet)]
+    has_own = any(each.is_own_sheet for each in forms)
+    return tuple(each for each in forms if each.is_own_sheet or not (has_own and each.is_workbook))
 
 
 def target_for(path: Path, kind: Kind, name: str = "", purpose: Purpose | None = None) -> Target:
