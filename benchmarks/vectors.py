@@ -20,8 +20,9 @@ from benchmarks.limits import Figures, best_of, seconds
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.duplicates import find_duplicates
 from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
-from cfbatch_gui.core.results.groups import find_clusters, find_duplicates
+from cfbatch_gui.core.results.groups import find_clusters
 from cfbatch_gui.core.results.text_map import NEIGHBOURS, make_map, make_tsne_map
 from cfbatch_gui.ui.plots import DotMap, PlotData
 from cfbatch_gui.ui.plots.colours import by_category

@@ -21,8 +21,9 @@ from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message, quoted
+from cfbatch_gui.core.results.duplicates import find_duplicates
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters, find_duplicates
+from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters
 from cfbatch_gui.core.results.matches import read_matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.score_table import read_score_table, score_figures

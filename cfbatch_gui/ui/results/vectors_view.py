@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSizePolicy, QSpinBox
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results import groups
+from cfbatch_gui.core.results import duplicates, groups
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress
 from cfbatch_gui.core.results.exports.rows import vector_texts
 from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
@@ -417,7 +417,7 @@ def _cluster_columns() -> tuple[Column[ClusterRow], ...]:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    group: groups.Group
+    group: duplicates.Group
     text: EmbeddedText
 
 
@@ -431,13 +431,13 @@ class DuplicatesView(VectorPage):
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "copy")
-        self.found: groups.Duplicates | None = None
-        self._groups: tuple[groups.Group, ...] = ()
+        self.found: duplicates.Duplicates | None = None
+        self._groups: tuple[duplicates.Group, ...] = ()
         self.threshold = QDoubleSpinBox(minimum=0.001, maximum=1.0, singleStep=0.01, decimals=3)
         self.threshold.setAccessibleName(tr("Similar from"))
         self.threshold.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.threshold.valueChanged.connect(lambda _: self._look_again())
-        kept = ((tr("Keep the first"), groups.Keep.FIRST), (tr("Keep the longest"), groups.Keep.LONGEST))
+        kept = ((tr("Keep the first"), duplicates.Keep.FIRST), (tr("Keep the longest"), duplicates.Keep.LONGEST))
         self.keep = widgets.Choice(tr("Which text of a group stays"), kept, lambda _: self._look_again())
         self.count = Label("", "quiet")
         self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -461,11 +461,11 @@ class DuplicatesView(VectorPage):
     def clear(self) -> None:
         self.found, self._groups = None, ()
         with QSignalBlocker(self.threshold):
-            self.threshold.setValue(groups.USUAL_THRESHOLD)
+            self.threshold.setValue(duplicates.USUAL_THRESHOLD)
         self.count.setText("")
 
     def arrived(self, *, is_first: bool) -> None:
-        if self.embeddings.count <= groups.UNASKED_TEXTS or self.found is not None:
+        if self.embeddings.count <= duplicates.UNASKED_TEXTS or self.found is not None:
             self._look_again(0.0)
         else:
             sentence = tr("Comparing so many texts takes a while: every text is compared with every other.")
@@ -494,10 +494,10 @@ class DuplicatesView(VectorPage):
 
     async def _look(self, resting: float) -> None:
         await asyncio.sleep(resting)
-        embeddings, threshold, keep = self.embeddings, self.threshold.value(), groups.Keep(str(self.keep.value()))
+        embeddings, threshold, keep = self.embeddings, self.threshold.value(), duplicates.Keep(str(self.keep.value()))
 
-        def work(tell: Progress) -> tuple[groups.Duplicates, tuple[groups.Group, ...]]:
-            found = groups.find_duplicates(embeddings, threshold, keep, tell)
+        def work(tell: Progress) -> tuple[duplicates.Duplicates, tuple[duplicates.Group, ...]]:
+            found = duplicates.find_duplicates(embeddings, threshold, keep, tell)
             return found, found.groups()
 
         found, self._groups = await self.worked_out(tr("Comparing every text with every other…"), work)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results import text_map
+from cfbatch_gui.core.results.duplicates import TOLERANCE, Duplicates, Keep, find_duplicates, has_bounds
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.embeddings import unit_vectors as measure
-from cfbatch_gui.core.results.groups import TOLERANCE, Duplicates, Keep, find_clusters, find_duplicates, has_bounds
+from cfbatch_gui.core.results.groups import find_clusters
 from cfbatch_gui.core.results.nearest import nearest
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from tests.core.results.folders import (
@@ -158,6 +159,16 @@ def test_the_longest_text_can_be_kept(tmp_path: Path) -> None:
     vectors[2] = vectors[1] = vectors[0]
     embeddings = stored(tmp_path, vectors, texts=["short", "the longest of all", "the longest, too!!", "x"])
     assert find_duplicates(embeddings, 0.9, Keep.LONGEST).stays.tolist() == [2, 2, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("kept", "stays"), [((3,), [3, 3, 3, 4]), ((3, 1, 99), [1, 1, 1, 4]), ((1, 3, 1), [1, 1, 1, 4])]
+)
+def test_any_text_can_be_the_one_that_is_kept(tmp_path: Path, kept: tuple[int, ...], stays: list[int]) -> None:
+    vectors = unit_vectors(4, 8)
+    vectors[2] = vectors[1] = vectors[0]
+    for keep in Keep:
+        assert find_duplicates(stored(tmp_path / keep, vectors), 0.9, keep, kept=kept).stays.tolist() == stays
 
 
 def test_well_separated_groups_are_found(tmp_path: Path) -> None:
