@@ -65,7 +65,7 @@ async def run(call: Call) -> int:
         options = replace(options, items=changed.items)
     _check_use(call, job.kind, [target for _, target in outputs])
     title = title_of(call.settings.connections, job.connection)
-    with listing(call.paths.unfinished), opened_decisions(call) as decisions:
+    with listing(call.paths.unfinished), opened_decisions(call, job) as decisions:
         write = partial(export, folder, job, options=options, connection=title, say=said, decided=decisions.find)
         for path, target in outputs:
             with removed_list(changed, path) if changed else nullcontext() as removed:

@@ -10,7 +10,7 @@ from cfbatch_gui.cli.console import Call, elided, table
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import Shelf
-from cfbatch_gui.core.judgements.decisions import Decisions
+from cfbatch_gui.core.judgements.decisions import Decisions, book_of_decisions
 from cfbatch_gui.core.results.exports.base import Row, Work
 from cfbatch_gui.core.results.exports.match_rows import STATES, PairRows
 from cfbatch_gui.core.results.matches import Matches, MatchState
@@ -19,10 +19,10 @@ from cfbatch_gui.words.languages import said, tr
 
 
 @contextmanager
-def opened_decisions(call: Call) -> Iterator[Decisions]:
-    """What was decided about matches, to be read."""
+def opened_decisions(call: Call, job: Job) -> Iterator[Decisions]:
+    """What was decided about the rows of a job, to be read."""
     with closing(Shelf(call.paths.judgements, read_only=True)) as shelf:
-        yield Decisions(shelf, clock=time.time)
+        yield Decisions(shelf, clock=time.time, book=book_of_decisions(job))
 
 
 _FIGURES = 36  # columns of a line

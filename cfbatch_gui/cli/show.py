@@ -122,7 +122,7 @@ def _groups(job: Job, folder: JobFolder, call: Call) -> list[_Group]:
     """Matches where a job is for them, near duplicates and clusters as far as they are asked for."""
     found: list[_Group] = []
     if job.purpose.takes_lists and job.has_results:
-        with opened_decisions(call) as decisions:
+        with opened_decisions(call, job) as decisions:
             matches = read_matches(folder, job, decisions.find)
         lines = ["", *lines_of_matches(matches, job, folder, call.console.width), "", summary_of_matches(matches)]
         found.append(("matches", facts_of_matches(matches, job, folder), lines))

@@ -162,7 +162,7 @@ def find_matches(work: Work, job: Job) -> Matches | None:
         return None
     show = partial(work.progress.show, tr("comparing"), also_elsewhere=False)
     try:
-        return read_matches(work.program.folder(job.id), job, work.program.decisions.find, progress=show)
+        return read_matches(work.program.folder(job.id), job, work.program.decisions_of(job).find, progress=show)
     finally:
         work.progress.end()
 

@@ -78,6 +78,7 @@ class Program:
         self._settings = SettingsStore(paths.settings, self._disk)
         self.keep_settings, self.change_settings = self._settings.keep, self._settings.change
         self._patience = patience
+        self._decisions: dict[str, Decisions] = {}  # by the names of their books
         self.damage: tuple[str, ...] = ()  # sentences about what was found damaged at this start
         self.address_book = AddressBook(
             lambda: self.settings.connections,
@@ -135,11 +136,12 @@ class Program:
 
         return Shelf(self.paths.judgements, lambda: self.settings.judgement_book)
 
-    @made_once
-    def decisions(self) -> "Decisions":
-        from cfbatch_gui.core.judgements.decisions import Decisions
+    def decisions_of(self, job: Job) -> "Decisions":
+        """What is decided about the rows of a job, by its purpose."""
+        from cfbatch_gui.core.judgements.decisions import Decisions, book_of_decisions
 
-        return Decisions(self.judgements, clock=self.clock)
+        name = book_of_decisions(job)
+        return self._decisions.setdefault(name, Decisions(self.judgements, clock=self.clock, book=name))
 
     @made_once
     def connections(self) -> "Connections":

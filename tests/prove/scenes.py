@@ -399,7 +399,7 @@ def _press_in_review(root: Path, keys: Sequence[Key], writing: int) -> int:
     """Decide, and say after each key that it is saved."""
     program = asyncio.run(Program.open(root / "data", environ={}))
     (job,) = program.ledger.jobs()
-    session = Review(read_matches(program.folder(job.id), job), program.decisions, clock=time.time)
+    session = Review(read_matches(program.folder(job.id), job), program.decisions_of(job), clock=time.time)
     os.write(writing, b".")
     for key in keys:
         if isinstance(key, int):

@@ -103,7 +103,7 @@ async def test_counts_add_up_and_filter_and_the_threshold_is_moved_by_keys(
 async def test_a_row_is_decided_by_key_which_is_undone_and_stays(driver: JobPageDriver, tmp_path: Path) -> None:
     job = await matched(driver, tmp_path)
     view = await opened(driver, job)
-    (to_check, *_), decisions = view._now.to_review().tolist(), driver.program.decisions
+    (to_check, *_), decisions = view._now.to_review().tolist(), driver.program.decisions_of(job)
     assert driver.page.review_button.isVisible() and str(counts(view)[2]) in driver.page.review_button.text()
     view.table.selectRow(to_check)
     (a,) = view._now.rows_a([to_check])

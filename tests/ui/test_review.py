@@ -21,7 +21,8 @@ ROWS = 310  # of which ten have one text
 
 
 def matches_of(program: Program, job_id: str) -> Matches:
-    return read_matches(program.folder(job_id), program.ledger.job(job_id), program.decisions.find)
+    job = program.ledger.job(job_id)
+    return read_matches(program.folder(job_id), job, program.decisions_of(job).find)
 
 
 async def begin(stage: Stage, job_id: str) -> tuple[ReviewPage, Review]:

@@ -230,6 +230,7 @@ class JobOptions:
     sorting: SortOptions = SortOptions()
     grouping: GroupOptions = GroupOptions()
     duplicates: DuplicateOptions = DuplicateOptions()
+    screening: str = ""  # the asked sentence by which records are screened, the likest first
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from msgspec.structs import astuple
 from cfbatch_gui.core.errors import DataError, UsageError, UserError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.judgements.values import (
-    MATCHES,
     SAME_OR_NOT,
     USUAL,
     Judgement,
@@ -25,6 +24,7 @@ from cfbatch_gui.core.judgements.values import (
     Subject,
     decoded,
     encoded,
+    is_of_decisions,
 )
 from cfbatch_gui.core.messages import comma_list, message, quoted, restored
 from cfbatch_gui.core.system.databases import connect_durably
@@ -229,12 +229,12 @@ class Shelf:
         raise UsageError(message("there_is_no_book_judgements_name", name=name or self.used_name(), known=known))
 
     def book_or_new(self, name: str = "", scale: Scale = USUAL) -> Book:
-        """The book with this name, made if there is none; that of matches has its own scale. Raises UsageError for an
-        unusable name, DataError.
+        """The book with this name, made if there is none; those of decisions have their own scale. Raises UsageError
+        for an unusable name, DataError.
         """
         name = self._whole(name)
-        if name.casefold() == MATCHES.casefold():
-            name, scale = MATCHES, SAME_OR_NOT
+        if is_of_decisions(name):
+            name, scale = name.capitalize(), SAME_OR_NOT
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
             raise UsageError(message("book_judgements_needs_name_most_most", most=_LONGEST_NAME))
         with self.opened() as database:

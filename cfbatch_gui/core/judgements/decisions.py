@@ -1,5 +1,6 @@
-"""What people decided about matches, in a book of judgements: a text of one list with the one of the other that it
-belongs to, or with the first candidate when it belongs to none. So it counts for the same texts in later lists.
+"""What people decided about rows, in a book of judgements for each purpose: a text with the one of the other list, or
+the category, that it belongs to, or with the first candidate when it belongs to none; so it counts for the same texts
+in later lists. The book of a screening is the job's own, with its verdicts in the place of the other text.
 """
 
 import threading
@@ -7,9 +8,17 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.judgements.book import Book, Shelf, newest
-from cfbatch_gui.core.judgements.values import MATCHES, Judgement, Source, Subject
+from cfbatch_gui.core.judgements.values import CATEGORIES, MATCHES, SCREENING, Judgement, Source, Subject
 from cfbatch_gui.core.results.matches import Decision, folded
+
+
+def book_of_decisions(job: Job) -> str:
+    """The name of the book with what is decided about a job's rows."""
+    if job.purpose is Purpose.SEARCH:
+        return f"{SCREENING} {job.id}"
+    return CATEGORIES if job.purpose is Purpose.CATEGORIES else MATCHES
 
 
 class Decisions:
@@ -18,8 +27,8 @@ class Decisions:
     when `decide` returns.
     """
 
-    def __init__(self, shelf: Shelf, *, clock: Callable[[], float], judge: str = "") -> None:
-        self._shelf, self._clock, self._judge = shelf, clock, judge
+    def __init__(self, shelf: Shelf, *, clock: Callable[[], float], book: str = MATCHES) -> None:
+        self._shelf, self._clock, self._name = shelf, clock, book
         self._lock = threading.Lock()
         self._known: dict[str, dict[object, Judgement]] = {}  # by text of A what counts by pair and judge, newest last
         self._size = -1  # of the shelf when it was read
@@ -41,7 +50,7 @@ class Decisions:
             said = [replace(each, grade=None, taken_back=True, time=now) for each in known]
             if decision is not None:
                 about = Subject("", text), Subject("", decision.other)
-                said.append(Judgement(*about, int(decision.accepted), self._judge, Source.PERSON, now))
+                said.append(Judgement(*about, int(decision.accepted), "", Source.PERSON, now))
             if said:
                 self._book().add(said)
             for each in said:
@@ -57,7 +66,7 @@ class Decisions:
         size = self._shelf.size()
         if size == self._size:
             return
-        book = self._shelf.find(MATCHES)
+        book = self._shelf.find(self._name)
         self._known, self._size = {}, size
         for each in sorted(newest(book.judgements()) if book is not None else (), key=lambda said: said.time):
             self._note(each)
@@ -71,4 +80,4 @@ class Decisions:
             del self._known[folded(judgement.query.text)]
 
     def _book(self) -> Book:
-        return self._shelf.find(MATCHES) or self._shelf.book_or_new(MATCHES)
+        return self._shelf.find(self._name) or self._shelf.book_or_new(self._name)

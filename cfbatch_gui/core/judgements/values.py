@@ -95,8 +95,13 @@ FOUR = Scale(
     )
 )
 USUAL = FOUR
-MATCHES = "Matches"  # the name of the book of decisions about matches
-SAME_OR_NOT = Scale((Grade(0, message("not_the_same")), Grade(1, message("the_same"))))  # its scale
+MATCHES, CATEGORIES, SCREENING = "Matches", "Categories", "Screening"  # the names of the books of decisions
+SAME_OR_NOT = Scale((Grade(0, message("not_the_same")), Grade(1, message("the_same"))))  # their scale
+
+
+def is_of_decisions(book: str) -> bool:
+    """Whether decisions are in a book of this name; those of screenings have the job's id behind."""
+    return book.casefold().split(" ")[0] in {name.casefold() for name in (MATCHES, CATEGORIES, SCREENING)}
 
 
 def own_scale(names: tuple[str, ...]) -> Scale:

@@ -21,7 +21,17 @@ from cfbatch_gui.core.judgements import files
 from cfbatch_gui.core.judgements.book import Book, disagreeing
 from cfbatch_gui.core.judgements.files import Form
 from cfbatch_gui.core.judgements.session import Session, Shown, between_judges, with_themselves
-from cfbatch_gui.core.judgements.values import FOUR, MATCHES, THREE, TWO, Grade, Judgement, Scale, Source, own_scale
+from cfbatch_gui.core.judgements.values import (
+    FOUR,
+    THREE,
+    TWO,
+    Grade,
+    Judgement,
+    Scale,
+    Source,
+    is_of_decisions,
+    own_scale,
+)
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.ui import dialogs, widgets
@@ -318,7 +328,7 @@ class JudgePage(QWidget):
         judgements = self._program.judgements
         self._runs = await asyncio.to_thread(read_runs, self._program.folder, self.jobs)
         names = await asyncio.to_thread(judgements.names)
-        completer = QtWidgets.QCompleter([name for name in names if name != MATCHES], self.book)
+        completer = QtWidgets.QCompleter([name for name in names if not is_of_decisions(name)], self.book)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.book.setCompleter(completer)
         self.book.setText(judgements.used_name())

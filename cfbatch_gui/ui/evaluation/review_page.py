@@ -221,10 +221,10 @@ class ReviewPage(QWidget):
         self.tasks.start("read", self._read(job, matches))
 
     async def _read(self, job: Job, matches: Matches | None) -> None:
-        program = self._program
+        program, decisions = self._program, self._program.decisions_of(job)
         if matches is None:
-            matches = await in_thread(read_matches, program.folder(job.id), job, program.decisions.find)
-        self.session = await asyncio.to_thread(Review, matches, program.decisions, clock=program.clock)
+            matches = await in_thread(read_matches, program.folder(job.id), job, decisions.find)
+        self.session = await asyncio.to_thread(Review, matches, decisions, clock=program.clock)
         self._show_current(self.session)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

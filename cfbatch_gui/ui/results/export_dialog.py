@@ -474,7 +474,7 @@ class ExportDialog(Dialog):
                 note=changed.note(removed) if changed else None,
                 connection=connection_title(self._program, self._job),
                 say=said,
-                decided=self._program.decisions.find,
+                decided=self._program.decisions_of(self._job).find,
             )
         return replace(written, files=(*written.files, removed)) if removed else written
 

@@ -409,7 +409,7 @@ class MatchesView(ResultsPage[Matches]):
             self._show_threshold(job.options.matching.threshold)
 
     async def read(self, job: Job) -> Matches:
-        folder, decisions = self.program.folder(job.id), self.program.decisions
+        folder, decisions = self.program.folder(job.id), self.program.decisions_of(job)
         has_only_decisions = self.loaded[:-1] == self.version(job)[:-1] and not job.options.matching.each_once
         if self.matches is not None and has_only_decisions:
             return await in_thread(self.matches.with_decisions, decisions.find)
@@ -623,22 +623,22 @@ class MatchesView(ResultsPage[Matches]):
     def _decide(self, other: int | None) -> None:
         can_be = self.matches is not None and self.matches.can_be_decided and bool(self.panel.candidates)
         if can_be and self.shown is not None and not self.tasks.is_running("decide"):
-            self.tasks.start("decide", self._decided(self.shown.id, self._row, other))
+            self.tasks.start("decide", self._decided(self.shown, self._row, other))
 
-    async def _decided(self, job_id: str, index: int, other: int | None) -> None:
+    async def _decided(self, job: Job, index: int, other: int | None) -> None:
         read = self._now
-        before = read.decided.get(index)
+        before, decide = read.decided.get(index), self.program.decisions_of(job).decide
         (a,) = read.rows_a([index])
         decision = None
         if other is not None:
             (b,) = read.rows_b([other if other >= 0 else int(read.candidates.rows[index, 0])])
             decision = Decision(b.text, accepted=other >= 0)
-        was = await asyncio.to_thread(self.program.decisions.decide, a.text, decision)
+        was = await asyncio.to_thread(decide, a.text, decision)
         self._show_decision(index, other)
 
         async def take_back() -> None:
-            await asyncio.to_thread(self.program.decisions.decide, a.text, was)
-            if self.shown is not None and self.shown.id == job_id and self.matches is not None:
+            await asyncio.to_thread(decide, a.text, was)
+            if self.shown is not None and self.shown.id == job.id and self.matches is not None:
                 self._show_decision(index, before)
 
         self._offer_undo(worded("Undo the decision about row {n}", n=a.row), "decide", take_back)

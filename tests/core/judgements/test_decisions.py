@@ -68,8 +68,8 @@ async def test_a_review_counts_for_next_month_and_equal_texts(tmp_path: Path) ->
     a, b, clock = "id,name\n1,Pot 8 l\n2,POT 8 l\n3,Pan 5 l\n", "sku,name\nx,Pot 9 l\ny,Pan 6 l\n", Clock()
     program = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0), clock=clock)
     job = await two_lists(program, tmp_path, a, b, threshold=-1.0)
-    matches = read_matches(program.folder(job.id), job, program.decisions.find)
-    review = Review(matches, program.decisions, clock=clock)
+    matches = read_matches(program.folder(job.id), job, program.decisions_of(job).find)
+    review = Review(matches, program.decisions_of(job), clock=clock)
     assert (review.done, review.total) == (0, 3)
 
     def decide_all() -> None:
@@ -83,6 +83,6 @@ async def test_a_review_counts_for_next_month_and_equal_texts(tmp_path: Path) ->
     assert review.seconds_left() == 5 * (3 - review.done)
     decide_all()
     later = await two_lists(program, tmp_path, f"{a}4,Lid 2 l\n", f"{b}z,Lid 3 l\n", threshold=-1.0)
-    found = read_matches(program.folder(later.id), later, program.decisions.find)
+    found = read_matches(program.folder(later.id), later, program.decisions_of(later).find)
     assert [MatchState(state).name for state in found.states] == ["ACCEPTED", "ACCEPTED", "NONE", "CHECK"]
     await program.close()
