@@ -13,8 +13,8 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder, check_has_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.duplicates import Keep, find_duplicates
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress, unit_vectors
-from cfbatch_gui.core.results.groups import Keep, find_duplicates
 from cfbatch_gui.core.results.list_rows import items_of, read_rows
 from cfbatch_gui.core.results.matches import Decision
 from cfbatch_gui.core.results.nearest import asked
