@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -38,7 +37,6 @@ from cfbatch_gui.words.states import amount, is_practice, short_model
 ANSWER, QUERIES, SCORES, MEASURES = "answer", "queries", "scores", "measures"
 _TOPS = (1, 3, 5, 10, 20)
 _OTHERS_WIDTH = 240
-_SIDE_BY_SIDE = 3  # measures, before those of "More"
 _CHART_HEIGHT = 150  # pixels
 _SAME = 5e-5  # a difference that is shown as 0.0000
 _QUERIES_WIDTH = 400
@@ -247,47 +245,6 @@ class ComparisonPage(ResultsPage[Compared]):
         self.notices.show_written(worded("Wrote {rows} to “{name}”.", rows=rows, name=path.name), path)
 
 
-class Switch(QWidget):
-    """One of a few words side by side; further ones are in the menu of "More", which shows the one that is chosen."""
-
-    def __init__(self, name: str, on_picked: Callable[[], object]) -> None:
-        super().__init__()
-        self.setAccessibleName(name)
-        self._on_picked, self.value = on_picked, ""
-        self._names: Mapping[str, str] = {}
-        self._buttons: dict[str, widgets.Button] = {}
-        self._flow = Flow(gap=0)
-        self.setLayout(self._flow)
-
-    def offer(self, names: Mapping[str, str]) -> None:
-        """Words by their values; what was chosen stays, else it is the first."""
-        for button in self._buttons.values():
-            button.deleteLater()
-        self._names, shown = names, list(names)[:_SIDE_BY_SIDE]
-        more = widgets.MenuButton(tr("More"))
-        self._buttons = {value: widgets.Button(names[value], on_click=partial(self.choose, value)) for value in shown}
-        for value in list(names)[_SIDE_BY_SIDE:]:
-            more.add(names[value], partial(self.choose, value))
-        self._buttons[""] = more
-        for value, button in self._buttons.items():
-            button.setProperty("kind", "segment")
-            button.setProperty("end", "first" if value == shown[0] else "" if value else "last")
-            button.setCheckable(True)
-            self._flow.addWidget(button)
-        self._show(self.value if self.value in names else shown[0])
-
-    def choose(self, value: str) -> None:
-        self._show(value)
-        self._on_picked()
-
-    def _show(self, value: str) -> None:
-        self.value = value
-        chosen = value if value in self._buttons else ""
-        for each, button in self._buttons.items():
-            button.setChecked(each == chosen)
-        self._buttons[""].setText(tr("More") if chosen else self._names[value])
-
-
 class AnswerTab(QWidget):
     def __init__(self, page: ComparisonPage) -> None:
         super().__init__()
@@ -300,7 +257,7 @@ class AnswerTab(QWidget):
         self._how = widgets.LinkButton(
             tr("How is this known?"), on_click=lambda: self._known.setVisible(self._known.isHidden())
         )
-        self.measures = Switch(tr("Measure"), lambda: page.tasks.start("answer", self._answer()))
+        self.measures = widgets.Switch(tr("Measure"), lambda: page.tasks.start("answer", self._answer()))
         self.warning = widgets.NoticeBar("", "attention")
         self.warning.add_link(tr("Judge what is missing"), page.ask_to_judge)
         self.chart = plots.Chart(tr("How much better or worse each query is"))

@@ -27,6 +27,7 @@ from cfbatch_gui.ui.widgets.buttons import (
     PrimaryButton,
     QuietButton,
     SearchField,
+    Switch,
     add_action,
 )
 from cfbatch_gui.ui.widgets.cards import Card, ChoiceCard, EmptyPlace, MaybeEmpty, SectionCard

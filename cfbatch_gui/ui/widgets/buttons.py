@@ -1,6 +1,7 @@
 """Buttons in the kinds of the visual system; each shows a ring when it has the focus by a key."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
@@ -12,9 +13,10 @@ from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import icon, paint_icon
 from cfbatch_gui.ui.icons import icon as make_icon
 from cfbatch_gui.ui.theme import RADIUS_CONTROL, SMALL
-from cfbatch_gui.ui.widgets.box_layouts import column, row
+from cfbatch_gui.ui.widgets.box_layouts import Flow, column, row
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Label
+from cfbatch_gui.words.languages import tr
 
 
 def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_role: str = "accent") -> None:
@@ -283,3 +285,52 @@ class Choice(QComboBox):
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
         paint_chevron(self)
+
+
+_SIDE_BY_SIDE = 3  # words of a switch, before those of "More"
+
+
+class Switch(QWidget):
+    """One of a few words side by side; further ones are in the menu of "More", which shows the one that is chosen."""
+
+    def __init__(self, name: str, on_picked: Callable[[], object], names: Mapping[str, str] | None = None) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._on_picked, self.value = on_picked, ""
+        self._names: Mapping[str, str] = {}
+        self._buttons: dict[str, Button] = {}
+        self._flow = Flow(gap=0)
+        self.setLayout(self._flow)
+        if names is not None:
+            self.offer(names)
+
+    def offer(self, names: Mapping[str, str]) -> None:
+        """Words by their values; what was chosen stays, else it is the first."""
+        for button in self._buttons.values():
+            button.deleteLater()
+        self._names, shown = names, list(names)[:_SIDE_BY_SIDE]
+        self._buttons = {value: Button(names[value], on_click=partial(self.choose, value)) for value in shown}
+        if more := list(names)[_SIDE_BY_SIDE:]:
+            self._buttons[""] = menu = MenuButton(tr("More"))
+            for value in more:
+                menu.add(names[value], partial(self.choose, value))
+        values = list(self._buttons)
+        for value, button in self._buttons.items():
+            button.setProperty("kind", "segment")
+            button.setProperty("end", {values[0]: "first", values[-1]: "last"}.get(value, ""))
+            button.setCheckable(True)
+            self._flow.addWidget(button)
+        self.set_value(self.value if self.value in names else shown[0])
+
+    def choose(self, value: str) -> None:
+        self.set_value(value)
+        self._on_picked()
+
+    def set_value(self, value: str) -> None:
+        """Show another one as chosen, which calls nothing."""
+        self.value = value
+        chosen = value if value in self._buttons else ""
+        for each, button in self._buttons.items():
+            button.setChecked(each == chosen)
+        if "" in self._buttons:
+            self._buttons[""].setText(tr("More") if chosen else self._names[value])
