@@ -29,7 +29,15 @@ from tests.prove.world import Service
 from tests.support.practice import service_process
 
 # How many kills of a scene are made for each one of submitting and collecting; the others are at every step.
-SHARES = {"random": 1.0, "exports": 0.25, "judging": 0.5, "reviewing": 0.25, "pushes": 0.5, "account": 0.1}
+SHARES = {
+    "random": 1.0,
+    "exports": 0.25,
+    "judging": 0.5,
+    "reviewing": 0.25,
+    "grouping": 0.1,
+    "pushes": 0.5,
+    "account": 0.1,
+}
 PARTS = (*SCENES, "account", "mutants")
 SECONDS = 0.02  # for which a batch is queued, and then running
 ACCOUNTS = 3  # at most, each with a runtime and a service of its own

@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import BatchState, GroupOptions, Job, JobState
 from cfbatch_gui.core.judgements.book import Shelf, newest
 from cfbatch_gui.core.judgements.review import NONE, Review
 from cfbatch_gui.core.judgements.session import Session, Shown
@@ -363,14 +363,7 @@ def _reviewing(bench: Bench, rounds: int) -> Iterator[list[Finding]]:
     rng, decided = random.Random(bench.seed), Decided()
     for _ in range(rounds):
         keys: list[Key] = [rng.choice((0, 1, 2, NONE, UNDO)) for _ in range(KEYS)]
-        reading, writing = os.pipe()
-        press = partial(_press_in_review, root, keys, writing)
-        process = begin_child(press, dict(os.environ), root / "child.log")
-        os.close(writing)
-        os.read(reading, 1)  # it is ready for the first key
-        end_child(process, kill_after=rng.uniform(0, LONGEST))
-        with os.fdopen(reading, "rb") as said:
-            saved = len(said.read())
+        saved = _saved_when_killed(root, partial(_press_in_review, root, keys), rng)
         after = _decided_after(rows, keys, decided)
         with closing(Shelf(root / "data" / "judgements.db")) as shelf:
             book = shelf.find(MATCHES)
@@ -378,6 +371,17 @@ def _reviewing(bench: Bench, rounds: int) -> Iterator[list[Finding]]:
         decided = {each.query.text: (each.document.text, each.grade or 0) for each in counting}
         is_whole = decided in after[saved : saved + 2] and len(decided) == len(counting)
         yield [] if is_whole else [Finding(Breach.LOST, f"decisions are not those after key {saved}")]
+
+
+def _saved_when_killed(root: Path, work: Callable[[int], int], rng: random.Random) -> int:
+    """How many changes were said to be saved, by a byte each in the pipe that `work` gets, when it was killed."""
+    reading, writing = os.pipe()
+    process = begin_child(partial(work, writing), dict(os.environ), root / "child.log")
+    os.close(writing)
+    os.read(reading, 1)  # it is ready for the first one
+    end_child(process, kill_after=rng.uniform(0, LONGEST))
+    with os.fdopen(reading, "rb") as said:
+        return len(said.read())
 
 
 async def _make_lists(root: Path) -> int:
@@ -425,6 +429,51 @@ def _decided_after(rows: Candidates, keys: Sequence[Key], before: Decided) -> li
             now[text] = (others[max(key, 0)], int(key != NONE))
         found.append(now)
     return found
+
+
+# Naming, joining and leaving groups
+
+
+def group(bench: Bench, kills: int) -> None:
+    """Kills while somebody names and joins groups and takes texts out; each round goes on with what is there."""
+    root, rng = bench.new_root(), random.Random(bench.seed)
+    root.mkdir()
+    make = begin_child(lambda: asyncio.run(_make_lists(root)), dict(os.environ), root / "child.log")
+    assert end_child(make) == 0, (root / "child.log").read_text()
+    before = GroupOptions()
+    with bench.timed("grouping") as part:
+        for number in range(kills):
+            states = [before]
+            for _ in range(KEYS):
+                item, other = rng.randrange(1, DECIDED), rng.randrange(1, DECIDED)
+                last = states[-1]
+                named = replace(last, names=(*last.names, (item, f"Name {number} of {item}"))[-9:])
+                joined, removed = replace(last, joined=((item, other),)), replace(last, removed=(item, other))
+                states.append(rng.choice((named, joined, removed)))
+            saved = _saved_when_killed(root, partial(_change_groups, root, states[1:]), rng)
+            (job,) = asyncio.run(_jobs_of(root))
+            before = job.options.grouping
+            is_whole = before in states[saved : saved + 2]
+            part.kills += 1
+            lost = Finding(Breach.LOST, f"groups are not those after change {saved}")
+            part.add("grouping", [] if is_whole else [lost])
+
+
+def _change_groups(root: Path, states: Sequence[GroupOptions], writing: int) -> int:
+    program = asyncio.run(Program.open(root / "data", environ={}))
+    (job,) = program.ledger.jobs()
+    os.write(writing, b".")
+    for grouping in states:
+        program.drafts.use_for(job.id, grouping=grouping)
+        os.write(writing, b".")
+    return 0
+
+
+async def _jobs_of(root: Path) -> tuple[Job, ...]:
+    program = await Program.open(root / "data", environ={})
+    jobs = tuple(program.ledger.jobs())
+    await program.close()
+    return jobs
 
 
 # Power cuts
@@ -502,6 +551,7 @@ SCENES: dict[str, Callable[[Bench, int], None]] = {
     "exports": export,
     "judging": judge,
     "reviewing": review,
+    "grouping": group,
     "power": cut_power,
     "random": AtRandom("submit and collect, at random", 12, _sent_and_decided, World.settle_without_ledger),
     "pushes": AtRandom("versions sent and pushed", 4, _sent_and_pushed),

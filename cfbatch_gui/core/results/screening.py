@@ -92,7 +92,7 @@ def read_records(folder: JobFolder, job: Job, *, progress: Progress = lambda sha
     for start, rows, factors in unit.blocks():
         scores[unit.item_numbers[start : start + len(rows)]] = rows.astype(np.float64) @ question * factors
     keep = Keep.LONGEST if options.longest else Keep.FIRST
-    found = find_duplicates(embeddings, options.similarity, keep, progress)
+    found = find_duplicates(embeddings, options.similarity, keep, progress, kept=options.kept)
     gone = found.item_numbers[found.stays != found.item_numbers]
     of_items = np.clip(scores[all_items], -1, 1).round(9)
     order = np.argsort(-of_items, kind="stable")  # NaN last
