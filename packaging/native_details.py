@@ -14,6 +14,7 @@ OPENED = {  # what the program opens, and by which suffixes; it is nobody's usua
     "Parquet": ("parquet",),
     "Text": ("txt", "md"),
     "Word document": ("docx",),
+    "References": ("ris", "nbib", "bib"),
 }
 _RESOURCE = """VSVersionInfo(
   ffi=FixedFileInfo(filevers={numbers}, prodvers={numbers}, mask=0x3f, flags=0x0, OS=0x40004, fileType=0x1, subtype=0x0,

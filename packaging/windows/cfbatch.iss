@@ -81,6 +81,9 @@ Root: HKCU; Subkey: "Software\Classes\Applications\cfbatch-gui.exe\SupportedType
 Root: HKCU; Subkey: "Software\Classes\Applications\cfbatch-gui.exe\SupportedTypes"; ValueType: string; ValueName: ".txt"; ValueData: ""; Tasks: openwith
 Root: HKCU; Subkey: "Software\Classes\Applications\cfbatch-gui.exe\SupportedTypes"; ValueType: string; ValueName: ".md"; ValueData: ""; Tasks: openwith
 Root: HKCU; Subkey: "Software\Classes\Applications\cfbatch-gui.exe\SupportedTypes"; ValueType: string; ValueName: ".docx"; ValueData: ""; Tasks: openwith
+Root: HKCU; Subkey: "Software\Classes\Applications\cfbatch-gui.exe\SupportedTypes"; ValueType: string; ValueName: ".ris"; ValueData: ""; Tasks: openwith
+Root: HKCU; Subkey: "Software\Classes\Applications\cfbatch-gui.exe\SupportedTypes"; ValueType: string; ValueName: ".nbib"; ValueData: ""; Tasks: openwith
+Root: HKCU; Subkey: "Software\Classes\Applications\cfbatch-gui.exe\SupportedTypes"; ValueType: string; ValueName: ".bib"; ValueData: ""; Tasks: openwith
 Root: HKCU; Subkey: "Software\Microsoft\Windows\CurrentVersion\App Paths\cfbatch.exe"; ValueType: string; ValueData: "{app}\cfbatch.exe"; Flags: uninsdeletekey
 Root: HKCU; Subkey: "Environment"; ValueType: expandsz; ValueName: "Path"; ValueData: "{olddata};{app}"; Check: IsNotOnPath; Tasks: onpath
 

@@ -15,6 +15,7 @@ FILES = {
     "products.csv": "id,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,Lamp,It is warm\n4,,\n",
     "story.txt": "One.\nStill one.\n\nTwo.\n",
     "pairs.csv": "Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n",
+    "found.txt": "TY  - JOUR\nTI  - One\nAB  - First.\n\nSecond.\nID  - 1\nER  -\nTY  - JOUR\nTI  - Two\nID  - 2\n",
     "answers.csv": "query,text,answer,note\nq1,t1,a1,n1\nq1,t2,a2,n2\n",
 }
 CLOSE = ("cp1252", "mac_roman")  # readings of a file with nothing but "É" beyond ASCII
@@ -35,6 +36,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("story.txt --embed --texts-by line", {"texts": 3}),
         ("story.txt --embed --texts-by paragraph", {"texts": 2}),
         ("story.txt --embed --texts-by file", {"texts": 1}),
+        ("found.txt --embed", {"rows": 2, "texts": 2, "template": "{title}. {abstract}"}),
         ("pairs.csv --embed", {"rows": 4, "has_header": False, "is_header_sure": False}),
         ("pairs.csv --embed --header no", {"rows": 4, "has_header": False, "is_header_sure": True}),
         ("pairs.csv --embed --header yes", {"rows": 3, "has_header": True, "is_header_sure": True}),

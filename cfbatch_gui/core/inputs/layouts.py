@@ -11,6 +11,8 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, So
 from cfbatch_gui.core.inputs.readers.json_shapes import cause_of, cell_text
 from cfbatch_gui.core.messages import Message, message
 
+_SIGNS_BEFORE = re.compile(r"\A[^\w({\[<\"'“„«]+")
+_BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">", '"': '"'}
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
@@ -19,11 +21,29 @@ class Template:
     pieces: tuple[str | int, ...]
 
     def render(self, cells: Sequence[str]) -> str:
-        """The text for one row; "" if all its columns are blank, whatever text is between them."""
-        values = [cells[piece] if isinstance(piece, int) else piece for piece in self.pieces]
-        if not any(value.strip() for value, piece in zip(values, self.pieces, strict=True) if isinstance(piece, int)):
-            return ""
-        return "".join(values)
+        """The text for one row; "" if all its columns are blank, whatever text is between them.
+
+        A blank column goes with the text before it, the first with the signs after it, and with brackets around it; a
+        full stop does not follow the end of a sentence.
+        """
+        said = before = closing = ""
+        is_first_blank = False
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                before += piece.removeprefix(closing)
+                closing = ""
+            elif cells[piece].strip():
+                if is_first_blank and not said:
+                    before = _SIGNS_BEFORE.sub("", before)
+                if said.endswith((".", "?", "!")) and before.startswith(". "):
+                    before = before[1:]
+                said += before + cells[piece]
+                before = ""
+            else:
+                is_first_blank = is_first_blank or not said
+                closing = _BRACKETS.get(before[-1:], "")
+                before = ""
+        return said + before if said else ""
 
     @property
     def columns(self) -> frozenset[int]:

@@ -210,7 +210,6 @@ _DOCUMENTS = (".doc", ".dot", ".ppt", ".pps", ".msg")  # may hold a workbook wit
 _SPREADSHEET = message("open_spreadsheet_program_save_xlsx_or")
 CHOOSE_TABLE = message("choose_text_file_csv_json_lines")
 _UNPACK = message("unpack_first_choose_file_was")
-_AS_CSV = message("export_them_csv_your_reference_manager")
 _WORKBOOKS = (".xls", ".xlsx", ".xlsm", ".slk", ".dif")
 _WEB_PAGE = message("web_page_whatever_name_says")
 # Pictures, sounds, films, numbers, programs. A text may begin with the same letters, but has no such signs below.
@@ -236,7 +235,6 @@ _REFUSED: tuple[tuple[bytes, str, str], ...] = (
     (rb"(?i:<\?xml)", message("xml_file"), _SPREADSHEET),
     (rb"ID;P[^\r\n]*\r?\n[BCFOP];", message("table_old_form_sylk"), _SPREADSHEET),
     (rb"TABLE\r?\n0,1\r?\n", message("table_old_form_dif"), _SPREADSHEET),
-    (rb"TY  - |PMID- ?\d|(?i:@\w+\s*\{[^\s,{}]*,\s*\w+\s*=)", message("list_references"), _AS_CSV),
 )
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 

@@ -7,6 +7,7 @@ from cfbatch_gui.core.inputs import column_names as vocabulary
 from cfbatch_gui.core.inputs import input_values
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ProblemKind, Role, Row, Shape, Source
 from cfbatch_gui.core.inputs.layouts import is_list, without_labels
+from cfbatch_gui.core.inputs.readers.references import REFERENCES, TEMPLATE
 
 _ROLES = {
     "external_reference": Role.ID,
@@ -81,10 +82,14 @@ def suggest_mapping(
     if second is None and (known := _known_mapping(source, kind)):
         return known
     columns = _columns(source, sample)
-    if second is not None and (kind is Kind.EMBED or (kind is None and _query_named_so(columns) is None)):
-        lists = (columns, _columns(second, second_sample))
-        of_first, of_second = (without_labels(_roles(each, _list_texts(each))) for each in lists)
-        return Mapping(Kind.EMBED, Layout.LISTS, of_first, of_second)
+    are_references = source.format in REFERENCES
+    if second is None and are_references and kind is not Kind.RANK:
+        return Mapping(Kind.EMBED, Layout.TEXTS, _reference_roles(source, sample), template=TEMPLATE)
+    has_query = not are_references and _query_named_so(columns) is not None  # their keywords are none
+    if second is not None and (kind is Kind.EMBED or (kind is None and not has_query)):
+        of_first, of_second = _list_roles(source, sample), _list_roles(second, second_sample)
+        templates = _template_of(source), None, _template_of(second)
+        return Mapping(Kind.EMBED, Layout.LISTS, of_first, of_second, *templates)
     if second is not None:
         second_columns = _columns(second, second_sample)
         if candidates := _candidate_roles(columns, second_columns):
@@ -94,7 +99,7 @@ def suggest_mapping(
         chosen = {query.index if query else _best_text(columns): Role.QUERY}
         second_roles = without_labels(_roles(second_columns, {context: Role.CONTEXT}))
         roles = (_roles(columns, chosen, query_ids=True), second_roles)
-        return Mapping(Kind.RANK, Layout.SHARED, *roles)
+        return Mapping(Kind.RANK, Layout.SHARED, *roles, template=_template_of(second))
     if kind is None:
         kind = Kind.RANK if _looks_like_ranking(columns) or _is_ms_marco(source, columns) else Kind.EMBED
     if kind is Kind.EMBED:
@@ -164,6 +169,27 @@ def _best_text(columns: list[_Column]) -> int:
         return column.is_prose and not is_role, name, column.distinct > 0.5, column.length
 
     return max(columns, key=fitness).index if columns else -1
+
+
+def _template_of(source: Source) -> str:
+    return TEMPLATE if source.format in REFERENCES else ""
+
+
+def _reference_roles(source: Source, sample: Sequence[Row]) -> tuple[Role, ...]:
+    """The abstract, and the first of the ids that all records have and no two share."""
+    roles = [Role.TEXT if name == "abstract" else Role.KEEP for name in source.columns]
+    for index in [source.columns.index(name) for name in ("id", "AN", "doi") if name in source.columns]:
+        ids = [row.cells[index] for row in sample if not row.problem]
+        if all(ids) and len(set(ids)) == len(ids) and Role.ID not in roles:
+            roles[index] = Role.ID
+    return tuple(roles)
+
+
+def _list_roles(source: Source, sample: Sequence[Row]) -> tuple[Role, ...]:
+    if source.format in REFERENCES:
+        return _reference_roles(source, sample)
+    columns = _columns(source, sample)
+    return without_labels(_roles(columns, _list_texts(columns)))
 
 
 def _list_texts(columns: list[_Column]) -> dict[int, Role]:

@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.encodings import CHOICES
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Row, Source
 from cfbatch_gui.core.inputs.layouts import check_mapping, missing_file
+from cfbatch_gui.core.inputs.readers.references import REFERENCES
 from cfbatch_gui.core.inputs.recipes import Recipe
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.inputs.suggest import suggest_mapping
@@ -174,7 +175,10 @@ def guessed(files: Files, kind: Kind | None = None) -> Mapping:
 
 def proposed(files: Files, mapping: Mapping) -> Purpose | None:
     """What data that nobody has chosen a purpose for is for; None for that of its kind."""
-    return proposed_purpose(mapping, *(len(each.sample) for each in files)) if len(files) > 1 else None
+    if len(files) > 1:
+        return proposed_purpose(mapping, *(len(each.sample) for each in files))
+    are_references = files[0].source.format in REFERENCES and mapping.kind is Kind.EMBED
+    return Purpose.SEARCH if are_references else None
 
 
 def in_order(files: Files) -> Files:

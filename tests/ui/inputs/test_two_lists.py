@@ -232,3 +232,12 @@ async def test_in_a_narrow_window_b_stands_below_a(driver: DraftDriver, lists: S
     assert a.width() == b.width() and driver.page.area.horizontalScrollBar().maximum() == 0
     first, last = (a.table.mapTo(a, QPoint(0, a.table.height())).y(), a.height())
     assert first <= last
+
+
+async def test_references_are_for_searching(driver: DraftDriver, tmp_path: Path) -> None:
+    job = driver.new_draft("New job")
+    (tmp_path / "found.ris").write_text("TY  - JOUR\nTI  - One\nAB  - First.\nER  -\nTY  - JOUR\nTI  - Two\nER  -\n")
+    drop(driver.page, tmp_path / "found.ris")
+    await ready(driver, "found.ris")
+    assert (driver.job.id, driver.job.purpose) == (job.id, Purpose.SEARCH)
+    assert texts(driver, 1) == ["One. First.", "Two"]

@@ -12,6 +12,7 @@ from cfbatch_gui.core.inputs.readers import (
     json_document,
     parquet,
     plain_text,
+    references,
     workbook,
 )
 from cfbatch_gui.core.messages import message
@@ -39,6 +40,7 @@ class Format:
 
 
 SPREADSHEETS, DOCUMENTS, JSON = message("spreadsheets"), message("texts_documents"), message("json_json_lines")
+REFERENCES = message("lists_of_references")
 _TABLE = (
     Format(
         FileFormat.LINES, plain_text.read_lines, message("one_text_per_line"), message("plain_text"), DOCUMENTS,
@@ -76,6 +78,15 @@ _TABLE = (
         recognise=collection.recognise_collection,
         recognise_text=collection.recognise_run,
     ),
+    Format(
+        references.RIS, references.read_references, "RIS", "RIS", REFERENCES, references.SUFFIXES[0],
+        recognise_text=references.recognise_references,
+    ),
+    Format(
+        references.NBIB, references.read_references, message("pubmed_list"), "PubMed", REFERENCES,
+        references.SUFFIXES[1],
+    ),
+    Format(references.BIBTEX, references.read_references, "BibTeX", "BibTeX", REFERENCES, references.SUFFIXES[2]),
     Format(FileFormat.FOLDER, folder.read_folder, message("folder_one_text_per_file")),
 )  # fmt: skip
 FORMATS = {each.name: each for each in _TABLE}
