@@ -115,7 +115,9 @@ BIBTEX = r"""% Encoding: UTF-8
 }
 @Book ( other, title = {In parentheses}, date = {2019-02-01} )
 @misc{broken, title = {Never closed, note = {x}
-@misc{last, title={Last}}
+@misc{last, title={Last}} }
+closed, year = {too early}
+@string{open = "x}
 """
 
 
@@ -199,7 +201,8 @@ def test_bibtex_with_all_that_it_allows(tmp_path: Path) -> None:
     }  # fmt: skip
     assert (second["id"], second["title"], second["year"]) == ("other", "In parentheses", "2019")
     assert last == {"type": "misc", "id": "last", "title": "Last"}
-    (broken,) = [row for row in rows if row.problem]
+    broken, stray, string = [row for row in rows if row.problem]
+    assert (code_of(stray.problem), code_of(string.problem)) == ("text_belongs_to_no_record", "record_is_not_closed")
     assert (broken.problem_kind, broken.cells[0]) == (ProblemKind.DOUBTFUL_ROW, "Never closed, note = x")
     assert broken.raw == "@misc{broken, title = {Never closed, note = {x}\n"
     assert opened(tmp_path / "a.txt", BIBTEX).format == source.format

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TextIO
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.input_values import Candidate, ProblemKind, Progress, Row, Source
+from cfbatch_gui.core.inputs.input_values import LONGEST_RAW, Candidate, ProblemKind, Progress, Row, Source
 from cfbatch_gui.core.inputs.open_file import open_bytes, without_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, lines_of_piece, text_lines
 from cfbatch_gui.core.inputs.recognise.table_bounds import notice_above
@@ -69,7 +69,7 @@ def recognise_references(candidate: Candidate) -> Source | None:
         for fields, raw, _ in _READERS[name](text_lines(file, source, lambda position: check_stopped())):
             if fields:
                 found |= dict.fromkeys(fields)
-            elif is_empty:
+            elif is_empty and name == RIS:
                 above = notice_above(raw.splitlines())
             is_empty = is_empty and not fields
     if is_empty:
@@ -102,12 +102,12 @@ def read_references(source: Source, progress: Progress) -> Generator[Row, None, 
     number = 0
     with open_bytes(source.path) as file:
         for fields, raw, wrong in _READERS[source.format](text_lines(file, source, progress)):
-            if not fields and not number and source.notices:
+            if not fields and not number and source.notices and source.format == RIS:
                 continue  # the notice says it
             number += 1
             kind = ProblemKind.DOUBTFUL_ROW if fields else ProblemKind.UNREADABLE_ROW
             cells = tuple(fields.get(column, "") for column in source.columns)
-            yield Row(number, cells, wrong, kind, raw if wrong else "")
+            yield Row(number, cells, wrong, kind, raw[:LONGEST_RAW] if wrong else "")
 
 
 _Record = tuple[dict[str, str], str, str]
@@ -168,7 +168,11 @@ def _cells(name: str, fields: Fields) -> dict[str, str]:
     if name == NBIB and (ids := [*fields.get("LID", ()), *fields.get("AID", ())]):
         fields["doi"] = [found[1] for each in ids if (found := _PUBMED_DOI.fullmatch(each))][:1]
     joined = {tag: "; ".join(filter(None, values)) for tag, values in fields.items()}
-    filled = {tag: _SEVERAL.sub("; ", value).removeprefix("; ") for tag, value in joined.items() if value}
+    filled = {
+        tag: _SEVERAL.sub("; ", value).removeprefix("; ") if ";" in value else value
+        for tag, value in joined.items()
+        if value
+    }
     for column, tags in _TAGS[name].items():
         if tag := next((tag for tag in tags if tag in filled), ""):
             cells[column] = filled.pop(tag)
@@ -193,6 +197,7 @@ _BIBTEX_BEGIN = re.compile(
 _BIBTEX_RECORD = re.compile(r"@\s*[A-Za-z]+\s*[{(]\s*(?:[^\s,{}=][^,{}=\n]*)?,\s*[\w:-]+\s*=")
 _BIBTEX_KEY = re.compile(r"\s*([^\s,={}\"][^,={}\"\n]*)?,")
 _BIBTEX_FIELD = re.compile(r"[\s,]*([^\s,={}()\"#]+)\s*=\s*")
+_BIBTEX_STRAY = re.compile(r"\w\s?=\s?[{\"]")
 _BIBTEX_BARE = re.compile(r"[^\s,{}()\"#=]+")
 _BIBTEX_JOIN = re.compile(r"\s*#\s*")
 _BIBTEX_END = re.compile(r"[\s,]*[})]")
@@ -200,7 +205,10 @@ _BRACES, _BRACES_AND_QUOTES = re.compile("[{}]"), re.compile('[{}"]')
 
 
 def _read_bibtex(lines: Iterable[str]) -> Iterator[_Record]:
-    """What stands outside the records is a comment. A record that is not closed ends where a line begins another."""
+    """What stands outside the records is a comment, unless it has fields.
+
+    A record that is not closed ends where a line begins another.
+    """
     strings: dict[str, str] = {}
     record: list[str] = []
     size = 0
@@ -216,10 +224,13 @@ def _entries(text: str, strings: dict[str, str]) -> Iterator[_Record]:
     """Yield the records of a text that begins with one; abbreviations are put into `strings`."""
     end = 0
     while begun := _BIBTEX_ENTRY.search(text, end):
+        yield from _stray(text[end : begun.start()])
         kind, end = begun[1].lower(), begun.end()
         if kind in ("comment", "preamble"):
             closed = _closing(text, end - 1)
-            end = closed + 1 if closed >= 0 else len(text)
+            if closed < 0:
+                break
+            end = closed + 1
             continue
         key = _BIBTEX_KEY.match(text, end) if kind != "string" else None
         end = key.end() if key else end
@@ -233,12 +244,18 @@ def _entries(text: str, strings: dict[str, str]) -> Iterator[_Record]:
                 fields.setdefault(field[1].lower(), []).extend(_plain_values(field[1].lower(), value))
         last = _BIBTEX_END.match(text, end)
         end = last.end() if last else end
-        if kind != "string":
-            is_sound = is_closed and last is not None
-            cells = _cells(BIBTEX, fields) if len(fields) > 2 or is_sound else {}
+        is_sound = is_closed and last is not None
+        if kind != "string" or not is_sound:
+            cells = _cells(BIBTEX, fields) if len(fields) > 2 or (is_sound and kind != "string") else {}
             yield cells, text[begun.start() :], "" if is_sound else _UNCLOSED
-            if not is_sound:
-                return
+        if not is_sound:
+            return
+    yield from _stray(text[end:])
+
+
+def _stray(text: str) -> Iterator[_Record]:
+    if _BIBTEX_STRAY.search(text):
+        yield {}, text, _NO_RECORD
 
 
 def _value(text: str, at: int, strings: Mapping[str, str]) -> tuple[str, int, bool]:
