@@ -74,7 +74,7 @@ LEFT_AS_IT_IS: Final = {
     r"'[\w-]+'": "values of arguments, as argparse quotes them",
     r"\b(?:int|float)\b": "types, as argparse names them",
     r"\bkind\b": "an argument whose values are its name",
-    r"\b(?:CSV|JSON|docx|Parquet)\b": "names of formats",
+    r"\b(?:CSV|JSON|docx|Parquet|RIS|PubMed|BibTeX)\b": "names of formats",
     r"“(?:id|text|query|label)”": "columns of a file",
     r"^Cloudflare$": "the name of a connection",
 }
