@@ -1,6 +1,6 @@
 """Deciding the doubtful rows of matches one after the other, each decision on the disk before the next row is shown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cfbatch_gui.core.judgements.decisions import Decisions
@@ -44,8 +44,11 @@ class Given:
 class Review:
     """Making it, deciding and taking back are blocking. Raises DataError, DiskFull, after which nothing has changed."""
 
-    def __init__(self, matches: Matches, decisions: Decisions, *, clock: Callable[[], float]) -> None:
-        self.matches, self._decisions, self._pace = matches, decisions, Pace(clock)
+    def __init__(
+        self, matches: Matches, decisions: Decisions, *, clock: Callable[[], float], rows: Sequence[int] | None = None
+    ) -> None:
+        """`rows` are to be decided instead of the doubtful ones, in this order."""
+        self.matches, self._decisions, self._pace, self._rows = matches, decisions, Pace(clock), rows
         self.given: list[Given] = []
         self._at_first = len(matches.decided)
         self._show()
@@ -90,8 +93,11 @@ class Review:
 
     def _show(self) -> None:
         """Read the most doubtful row that is left."""
-        rows = self.matches.to_review()
-        self._left, self.asked = len(rows), self._read(int(rows[0])) if len(rows) else None
+        if self._rows is None:
+            rows = self.matches.to_review().tolist()
+        else:
+            rows = [row for row in self._rows if row not in self.matches.decided]
+        self._left, self.asked = len(rows), self._read(rows[0]) if rows else None
 
     def _read(self, index: int) -> Asked:
         matches = self.matches

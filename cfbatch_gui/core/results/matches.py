@@ -4,10 +4,11 @@ by decisions. With one list they are its related rows.
 
 import math
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -25,6 +26,9 @@ from cfbatch_gui.core.results import matching
 from cfbatch_gui.core.results.embeddings import Embeddings, unit_vectors
 from cfbatch_gui.core.results.list_rows import ListColumns, ListRow, list_columns, read_rows
 from cfbatch_gui.core.system.threads import check_stopped
+
+if TYPE_CHECKING:
+    from cfbatch_gui.core.results.categories import Category
 
 _CLOSE = 0.1  # of the spread of unrelated pairs: nearer scores are hard to tell apart
 _SHOWN = 10  # candidates that are kept for choosing, at least
@@ -120,6 +124,7 @@ class Matches:
     threshold: float
     decided: dict[int, int]  # by row of A the row of B, -1 for none of them
     failed_batches: Mapping[int, str]
+    categories: "tuple[Category, ...] | None" = None  # they are list B, and stand in no file
 
     @property
     def is_related(self) -> bool:
@@ -147,9 +152,11 @@ class Matches:
     def with_decisions(self, decided: Callable[[str], Decision | None]) -> "Matches":
         """With what is decided by now. Blocking. Not for each row of B once, which decisions change altogether."""
         with self.folder.open(read_only=True) as database:
-            a, b = ([text for _, text in database.execute(_ITEMS, (file,))] for file in (1, 2))
+            a, b = (list(texts_of(database, file).values()) for file in (1, 2))
+        if self.categories is not None:
+            b = [each.name for each in self.categories]
         best = self.candidates.rows[:, 0]
-        found = _decided(a, b, best, decided, each_once=self.each_once) if self.can_be_decided else {}
+        found = decided_rows(a, b, best, decided, each_once=self.each_once) if self.can_be_decided else {}
         return replace(self, decided=found)
 
     @cached_property
@@ -240,6 +247,8 @@ class Matches:
         return read_rows(self.folder, self.items_a[np.asarray(rows, np.int64)].tolist(), self.failed_batches)
 
     def rows_b(self, rows: Sequence[int]) -> list[ListRow]:
+        if self.categories is not None:
+            return [self.categories[row].as_row(row + 1) for row in rows]
         return read_rows(self.folder, self.items_b[np.asarray(rows, np.int64)].tolist(), self.failed_batches)
 
 
@@ -256,23 +265,11 @@ def read_matches(
     options = job.options.matching
     with folder.open(read_only=True) as database:
         is_related = metadata_value(database, "layout") != Layout.LISTS
-        texts = [dict(database.execute(_ITEMS, (file,))) for file in ((1,) if is_related else (1, 2))]
+        texts = [texts_of(database, file) for file in ((1,) if is_related else (1, 2))]
         columns = list_columns(database)
         limits = [_values(database, columns, name, len(texts)) for name in (options.within, options.not_within)]
-    embeddings = Embeddings(folder, job.failed_batches)
-    units = unit_vectors(embeddings)
-    scales = np.zeros(embeddings.count)
-    scales[units.item_numbers - 1] = units.inverse_lengths
-    vectors = stored_vectors(folder.vectors) if units.count else np.zeros((embeddings.count, 1), np.float32)
-    known: dict[object, int] = {}
-    has_texts = not (job.texts_forgotten_at or job.has_named_texts)
-    sides = []
-    for at, of_list in enumerate(texts):
-        items = slice(min(of_list, default=1) - 1, max(of_list, default=0))
-        names = map(folded, of_list.values()) if has_texts else of_list
-        keys = np.array([known.setdefault(name, len(known)) for name in names], np.int64)
-        within, apart = (limit[at] for limit in limits)
-        sides.append(matching.Side(vectors[items], scales[items], keys, within, apart))
+    sides, has_texts = read_sides(folder, job, texts), has_own_texts(job)
+    sides = [replace(side, within=limits[0][at], apart=limits[1][at]) for at, side in enumerate(sides)]
     a, b = sides[0], sides[-1]
     candidates = matching.find_candidates(a, b, max(options.best, _SHOWN), progress=progress)
     measured = matching.baseline(a, b, candidates)
@@ -282,7 +279,7 @@ def read_matches(
     texts_a, texts_b = list(texts[0].values()), list(texts[-1].values())
     decisions: dict[int, int] = {}
     if has_texts and not is_related:
-        decisions = _decided(texts_a, texts_b, candidates.rows[:, 0], decided, each_once=options.each_once)
+        decisions = decided_rows(texts_a, texts_b, candidates.rows[:, 0], decided, each_once=options.each_once)
     first, scores, is_exact = candidates.rows[:, 0], candidates.scores[:, 0], True
     if options.each_once and not is_related:
         floor = threshold - _CLOSE * measured.spread
@@ -308,6 +305,33 @@ def read_matches(
     )
 
 
+def has_own_texts(job: Job) -> bool:
+    """Whether the texts of a job are known; else their ids or rows stand for them."""
+    return not (job.texts_forgotten_at or job.has_named_texts)
+
+
+def texts_of(database: sqlite3.Connection, file: int) -> dict[int, str]:
+    """The texts of a list by the numbers of their items, which follow one another."""
+    return dict(database.execute(_ITEMS, (file,)))
+
+
+def read_sides(folder: JobFolder, job: Job, lists: Sequence[Mapping[int, str]]) -> list[matching.Side]:
+    """The vectors of lists of texts, by their items. Blocking: reads all vectors. Raises DataError."""
+    embeddings = Embeddings(folder, job.failed_batches)
+    units = unit_vectors(embeddings)
+    scales = np.zeros(embeddings.count)
+    scales[units.item_numbers - 1] = units.inverse_lengths
+    vectors = stored_vectors(folder.vectors) if units.count else np.zeros((embeddings.count, 1), np.float32)
+    known: dict[object, int] = {}
+    sides = []
+    for of_list in lists:
+        items = slice(min(of_list, default=1) - 1, max(of_list, default=0))
+        names = map(folded, of_list.values()) if has_own_texts(job) else of_list
+        keys = np.array([known.setdefault(name, len(known)) for name in names], np.int64)
+        sides.append(matching.Side(vectors[items], scales[items], keys))
+    return sides
+
+
 def columns_of_b(folder: JobFolder) -> tuple[str, ...]:
     """The names of the columns that can stand beside list A; of related rows its own. Raises DataError."""
     with folder.open(read_only=True) as database:
@@ -328,12 +352,17 @@ def _values(
         at = index_of(name, each.names)
         if at is None:
             raise UsageError(message("list_has_no_column", list="AB"[file - 1], name=name))
-        values = (folded(value or "") for (value,) in database.execute(_COLUMN, (f"$[{at}]", file)))
+        values = map(folded, read_column(database, at, file))
         found.append(np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64))
     return found
 
 
-def _decided(
+def read_column(database: sqlite3.Connection, at: int, file: int) -> Iterator[str]:
+    """The cells of a column of a list, by its index, for each of its items."""
+    return (value or "" for (value,) in database.execute(_COLUMN, (f"$[{at}]", file)))
+
+
+def decided_rows(
     a: Sequence[str], b: Sequence[str], best: Numbers, decided: Callable[[str], Decision | None], *, each_once: bool
 ) -> dict[int, int]:
     """What was decided as far as it is about these lists: the accepted text is in B, or the refused one is the best.

@@ -80,6 +80,28 @@ def find_candidates(a: Side, b: Side, best: int, *, progress: Progress = lambda 
     return Candidates(rows, scores, same, rows[:, 0].copy() if b is a else search.best_of)
 
 
+def compare_all(a: Side, b: Side, best: int, *, progress: Progress = lambda share: None) -> Candidates:
+    """As `find_candidates`, for few rows of B, as each pair is settled at once; `best` may be more than B has."""
+    lists, columns = _Lists(a, b), np.arange(len(b))
+    rows, scores = np.full((len(a), best), -1), np.full((len(a), best), np.nan)
+    best_of, highest = np.full(len(b), -1), np.full(len(b), -np.inf)
+    same = np.zeros((len(a), best), np.bool_)
+    for part in _parts(np.arange(len(a)), _BLOCK if len(b) else len(a)):
+        progress(part[0] / len(a))
+        found = lists.products(part, columns, np.float64).round(_DECIMALS)
+        order = np.argsort(-found, axis=1, kind="stable")[:, :best]
+        sorted_scores, kept = np.take_along_axis(found, order, axis=1), slice(0, order.shape[1])
+        is_pair = sorted_scores > -np.inf
+        rows[part, kept] = np.where(is_pair, order, -1)
+        scores[part, kept] = np.where(is_pair, np.minimum(sorted_scores, 1), np.nan)
+        same[part, kept] = sorted_scores == _SAME
+        nearest = found.argmax(axis=0)
+        better = found[nearest, columns] > highest
+        best_of[better], highest[better] = part[nearest[better]], found[nearest, columns][better]
+    progress(1.0)
+    return Candidates(rows, scores, same, best_of)
+
+
 def _parts(rows: Numbers, size: int) -> Iterator[Numbers]:
     for start in range(0, len(rows), max(1, size)):
         check_stopped()
