@@ -64,15 +64,15 @@ def recognise_references(candidate: Candidate) -> Source | None:
     source = Source(candidate.path, name, (), candidate.size, candidate.encoding)
     found = dict.fromkeys(("title", "abstract"))
     above = ""
-    is_empty = True
+    is_first = True
     with open_bytes(source.path) as file:
         for fields, raw, _ in _READERS[name](text_lines(file, source, lambda position: check_stopped())):
             if fields:
                 found |= dict.fromkeys(fields)
-            elif is_empty and name == RIS:
+            elif is_first and name == RIS:
                 above = notice_above(raw.splitlines())
-            is_empty = is_empty and not fields
-    if is_empty:
+            is_first = False
+    if is_first:
         raise without_rows(source.path)
     columns = (*(each for each in _COLUMNS if each in found), *(each for each in found if each not in _COLUMNS))
     return replace(source, columns=columns, notices=(above,) if above else ())
@@ -167,12 +167,8 @@ def _cells(name: str, fields: Fields) -> dict[str, str]:
     cells: dict[str, str] = {}
     if name == NBIB and (ids := [*fields.get("LID", ()), *fields.get("AID", ())]):
         fields["doi"] = [found[1] for each in ids if (found := _PUBMED_DOI.fullmatch(each))][:1]
-    joined = {tag: "; ".join(filter(None, values)) for tag, values in fields.items()}
-    filled = {
-        tag: _SEVERAL.sub("; ", value).removeprefix("; ") if ";" in value else value
-        for tag, value in joined.items()
-        if value
-    }
+    joined = ((tag, "; ".join(filter(None, values))) for tag, values in fields.items())
+    filled = {tag: _SEVERAL.sub("; ", text).removeprefix("; ") if ";" in text else text for tag, text in joined if text}
     for column, tags in _TAGS[name].items():
         if tag := next((tag for tag in tags if tag in filled), ""):
             cells[column] = filled.pop(tag)
@@ -298,31 +294,19 @@ def _plain_values(field: str, value: str) -> list[str]:
     return [_without_latex(value)]
 
 
-_ACCENTS = dict(
-    zip(
-        "`'^~\"=.uvHcdbrk",
-        "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0306\u030c\u030b\u0327\u0323\u0331\u030a\u0328",
-        strict=True,
-    )
+def _pairs(text: str) -> dict[str, str]:
+    words = text.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+_MARKS = "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0306\u030c\u030b\u0327\u0323\u0331\u030a\u0328"
+_ACCENTS = dict(zip("`'^~\"=.uvHcdbrk", _MARKS, strict=True))
+_LETTERS = _pairs(
+    "ss ß aa å AA Å ae æ AE Æ oe œ OE Œ o ø O Ø l ł L Ł i ı j ȷ dh ð DH Ð th þ TH Þ dj đ DJ Đ S § lambda λ Lambda Λ "
+    "pm ± times × cdot · leq ≤ le ≤ geq ≥ ge ≥ approx ≈ sim ~ degree ° textdegree ° dots … ldots … textendash – "
+    "textemdash — textquoteright ’ textquoteleft ‘ textasciitilde ~ textbackslash \\ textquotedblleft “ "
+    "textquotedblright ” texttrademark ™ textregistered ® euro €"
 )
-_LETTERS = {
-    **{"ss": "ß", "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł"},
-    **{"L": "Ł", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "S": "§"},
-    **{
-        "lambda": "λ",
-        "Lambda": "Λ",
-        "pm": "±",
-        "times": "×",
-        "cdot": "·",
-        "leq": "≤",
-        "le": "≤",
-        "geq": "≥",
-        "ge": "≥",
-    },
-    **{"approx": "≈", "sim": "~", "degree": "°", "textdegree": "°", "dots": "…", "ldots": "…", "textbackslash": "\\"},
-    **{"textendash": "–", "textemdash": "—", "textquoteright": "’", "textquoteleft": "‘", "textasciitilde": "~"},
-    **{"textquotedblleft": "“", "textquotedblright": "”", "texttrademark": "™", "textregistered": "®", "euro": "€"},
-}
 _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " ", "{": "", "}": "", r"\-": "", r"\,": " ", "\\\\": " "}
 _STYLE = re.compile(
     r"text(?:it|bf|sc|rm|tt|sf|up|md|sl|normal|superscript|subscript)|emph|math\w+|url|mbox|it|bf|em|rm"
@@ -363,12 +347,11 @@ _READERS: dict[str, Callable[[Iterable[str]], Iterator[_Record]]] = {
 
 _TAG_OF = {column: tags[0][:2] for column, tags in _COLUMNS.items()}
 _REPEATED = frozenset({"AU", "A1", "A2", "A3", "A4", "ED", "KW", "UR", "L1", "L2", "L3", "L4"})
-_TYPES = {
-    **{"article": "JOUR", "journal article": "JOUR", "book": "BOOK", "inbook": "CHAP", "incollection": "CHAP"},
-    **{"inproceedings": "CONF", "conference": "CONF", "proceedings": "CONF", "phdthesis": "THES", "thesis": "THES"},
-    **{"mastersthesis": "THES", "techreport": "RPRT", "report": "RPRT", "unpublished": "UNPB", "online": "ELEC"},
-    "misc": "GEN",
-}
+_TYPES = _pairs(
+    "article JOUR journalarticle JOUR book BOOK inbook CHAP incollection CHAP inproceedings CONF conference CONF "
+    "proceedings CONF phdthesis THES mastersthesis THES thesis THES techreport RPRT report RPRT unpublished UNPB "
+    "online ELEC misc GEN"
+)
 
 
 def write_ris(rows: Iterable[Mapping[str, str]], stream: TextIO) -> None:
@@ -392,7 +375,8 @@ def _on_one_line(value: str) -> str:
 def _ris_lines(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     cells = {column: value for column, cell in row.items() if (value := cell.strip())}
     kind = next((value for column, value in cells.items() if column.strip().casefold() == "type"), "")
-    known = next((_TYPES[each] for each in kind.casefold().split("; ") if each in _TYPES), "GEN" if kind else "JOUR")
+    kinds = kind.casefold().replace(" ", "").split(";")
+    known = next((_TYPES[each] for each in kinds if each in _TYPES), "GEN" if kind else "JOUR")
     is_own = bool(re.fullmatch("[A-Z]{2,10}", kind))
     yield "TY", kind if is_own else known
     notes = []
@@ -405,7 +389,7 @@ def _ris_lines(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield from ((tag, each) for each in value.split("; ") if each.strip())
         elif tag and tag not in ("TY", "ER"):
             yield tag, value
-        elif tag != "TY" or not (is_own or kind.casefold() in _TYPES):
+        elif tag != "TY" or not (is_own or (kinds[0] in _TYPES and len(kinds) == 1)):
             notes.append(f"{column}: {value}")
     if notes:
         yield "N1", " | ".join(notes)
