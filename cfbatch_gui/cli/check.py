@@ -67,7 +67,7 @@ async def run(call: Call) -> int:
         raise
     preflight = checked.preflight
     if call.budget is not None:
-        working.check_budget(preflight, call.budget, Budget(), Spent())
+        working.check_price(preflight.price_high, call.budget, Budget(), Spent())
     status = ExitStatus.BAD_INPUT if preflight.blocker else ExitStatus.DONE
     return reading.status_with_doubtful(call, status, preflight.problems)
 

@@ -101,7 +101,7 @@ async def _send(work: Work, job: Job, inputs: reading.Inputs) -> Job:
     _say_plan(work, inputs, job, preflight)
     if job.connection != PRACTICE.id:
         spent = await asyncio.to_thread(program.spent_today)
-        working.check_budget(preflight, work.budget, program.settings.budget, spent)
+        working.check_price(preflight.price_high, work.budget, program.settings.budget, spent)
     working.remember(folder, work.out)
     return await program.actions.send(job.id)
 

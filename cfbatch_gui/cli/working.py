@@ -41,6 +41,7 @@ from cfbatch_gui.core.results.score_table import score_figures
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
+from cfbatch_gui.core.workers_ai.catalogue import Price
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.words import plans
 from cfbatch_gui.words.figures import local_signs, plural, prices, score_text, told, usage_error, worded
@@ -441,10 +442,10 @@ def add_budget_argument(parser: Parser) -> None:
     """)
 
 
-def check_budget(preflight: Plan, asked: float | None, usual: Budget, spent: Spent) -> None:
+def check_price(most: Price, asked: float | None, usual: Budget, spent: Spent) -> None:
     """Raise OverBudget above `asked` dollars, or, without them, above the saved budget."""
     budget = usual if asked is None else budget_of(asked)
-    if sentence := over_budget(preflight.price_high, budget, spent):
+    if sentence := over_budget(most, budget, spent):
         raise OverBudget(_with_the_way_out(sentence))
 
 

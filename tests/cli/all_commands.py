@@ -60,6 +60,7 @@ export дело --to csv | export дело --threshold много | compare 1 --
 show дело --duplicates 2 | show дело --clusters 0 | show дело --json=1 | connections probe practice --wait -1
 practice serve --port - | practice serve --seconds-queued -1 | connections change практика --keep-days много
 match ./тексты.csv | match ./тексты.csv ./слова.csv --top 0 | match ./тексты.csv ./слова.csv --threshold много
+search дело тёплый --top 0
 vectorize push дело | vectorize push дело --index 1 --metric другое | vectorize push дело --index 1 --row-ids --ids id
 """
 WALK: Final = """
@@ -76,6 +77,8 @@ run ./пары.csv --rank --connection practice --at-once --name второе --
 run ./тексты.csv --embed --connection practice --name третье
 run ./слова.csv --rank --connection practice --name четвёртое
 run ./числа.csv --embed --connection practice --name пятое --out ./5.npy
+search третье тёплый восемь --top 2 | search третье --queries ./числа.csv --out ./найдено.xlsx | search третье
+search первое тёплый
 match ./тексты.csv ./слова.csv --text text --connection practice --name шестое | show шестое
 match ./тексты.csv ./слова.csv --within нет | match ./тексты.csv ./слова.csv --text A=нет
 match ./тексты.csv ./слова.csv --decisions ./оценки.csv --write-decisions ./решения.csv --out ./redirects.csv
@@ -130,7 +133,7 @@ vectorize list | vectorize info first
 vectorize search третье тёплый --index first
 """
 PROGRAMS: Final = """
-jobs --json | show шестое --json
+jobs --json | show шестое --json | search третье тёплый --json
 show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
 judgements show --json | verify --json | connections list --json | resume --json
 vectorize list --connection cloudflare --json

@@ -89,16 +89,21 @@ class Embeddings:
     """The results of an embedding job.
 
     Each call opens the data read-only, also while the job runs, and raises DataError; `reserved` are names that
-    original columns must not have.
+    original columns must not have, `beside` leaves out those of the texts themselves.
     """
 
     def __init__(
-        self, folder: JobFolder, failed_batches: Mapping[int, str] | None = None, *, reserved: Collection[str] = ()
+        self,
+        folder: JobFolder,
+        failed_batches: Mapping[int, str] | None = None,
+        *,
+        reserved: Collection[str] = (),
+        beside: bool = False,
     ) -> None:
         self.folder = folder
         self._failed_batches = failed_batches or {}
         with folder.open(read_only=True) as database:
-            self._original = columns_of_vectors(database, reserved)
+            self._original = columns_of_vectors(database, reserved, beside=beside)
             self.count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
             self.has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
         self._checked = CheckedVectors(folder)

@@ -1,7 +1,7 @@
 """The texts whose vectors are nearest to a text or a sentence, and the sentences that were asked of a job."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import transaction
+from cfbatch_gui.core.job_folder.schema import data_version, transaction
+from cfbatch_gui.core.job_folder.vector_file import rows_apart, stored_vectors
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, lengths_of, unit_vectors
+from cfbatch_gui.core.results.matching import Side, baseline, find_candidates
+from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, expected_of, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.limits import MAX_TEXTS_PER_REQUEST
@@ -20,8 +23,10 @@ from cfbatch_gui.core.workers_ai.requests import Request, encode_request
 
 LONGEST = 20_000  # characters
 
-
-_BLOCK_BYTES = 8_000_000
+_AT_ONCE = 32  # questions
+_NUMBERS, _EXACT = 16_000_000, 1_000_000  # of vectors that are compared at once, and of those in float64
+_DRAWN = 450  # texts whose pairs say what unrelated ones reach
+_FAR = 1e30  # lengths beyond it, and below its inverse, are not compared in float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,90 @@ class Neighbour:
 
     text: EmbeddedText
     similarity: float
+
+
+Found = list[tuple[int, float]]  # item numbers and cosines, the most similar first
+
+
+class TextIndex:
+    """The vectors of a job for one question after another: held against their checksums and measured once, and again
+    when their file has changed.
+    """
+
+    def __init__(self, embeddings: Embeddings) -> None:
+        self.embeddings = embeddings
+        self._version = b""
+
+    def best(
+        self, asked: Sequence[NDArray[np.float32]], count: int, among: NDArray[np.bool_] | None = None
+    ) -> list[Found]:
+        """Up to `count` items for each vector (dimension,), none without a direction; `among` marks those that may be
+        found, (items,). Float32 excludes most, float64 settles the others. Blocking. Raises DataError.
+        """
+        vectors, found = self._vectors(), []
+        for start in range(0, len(asked), _AT_ONCE):
+            wide = np.stack(asked[start : start + _AT_ONCE]).astype(np.float64)
+            with np.errstate(all="ignore"):
+                wide /= np.linalg.norm(wide, axis=1, keepdims=True)
+                products = self._products(vectors, wide.astype(np.float32))
+                found += [self._settled(vectors, *each, count, among) for each in zip(wide, products, strict=True)]
+        return found
+
+    def nearest(
+        self, asked: NDArray[np.float32], count: int, among: NDArray[np.bool_] | None = None
+    ) -> tuple[Neighbour, ...]:
+        """As `best`, for one vector."""
+        (found,) = self.best((asked,), count, among)
+        texts = self.embeddings.texts([item for item, _ in found])
+        return tuple(Neighbour(text, score) for text, (_, score) in zip(texts, found, strict=True))
+
+    def unrelated(self) -> float:
+        """What 99 of 100 pairs of unrelated texts stay below."""
+        vectors = self._vectors()
+        rows = vectors[self._units.item_numbers[self._units.sample(_DRAWN)] - 1]
+        side = Side(rows, 1 / lengths_of(rows), np.arange(len(rows)))
+        return baseline(side, side, find_candidates(side, side, 2)).unrelated
+
+    def _vectors(self) -> NDArray[np.float32]:
+        path = self.embeddings.folder.vectors
+        if (version := data_version(path)) != self._version:
+            self._version, self._units = version, unit_vectors(self.embeddings)
+        return stored_vectors(path)
+
+    def _products(self, vectors: NDArray[np.float32], asked: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Of each vector that is asked, (n, dimension), with all that have a direction, (n, count)."""
+        found = np.empty((len(asked), len(vectors)), np.float32)
+        step = max(1, _NUMBERS // max(1, asked.shape[1]))  # maps of their own, so that memory use is constant
+        for start in range(0, len(vectors), step):
+            check_stopped()
+            stop = min(start + step, len(vectors))
+            found[:, start:stop] = asked @ rows_apart(vectors, start, stop).T
+        return found[:, self._units.item_numbers - 1]
+
+    def _settled(
+        self,
+        vectors: NDArray[np.float32],
+        asked: NDArray[np.float64],
+        products: NDArray[np.float32],
+        count: int,
+        among: NDArray[np.bool_] | None,
+    ) -> Found:
+        items, inverse = self._units.item_numbers, self._units.inverse_lengths
+        may_be = np.ones(len(items), np.bool_) if among is None else among[items - 1]
+        if not (np.isfinite(asked).all() and may_be.any()):
+            return []
+        is_far = (inverse > _FAR) | (inverse < 1 / _FAR)
+        cosines = np.where(may_be & ~is_far, products * inverse, -np.inf)
+        least = np.partition(cosines, -count)[-count] if len(cosines) > count else -np.inf
+        slack = (len(asked) + 16) * 2.0**-24  # the rounding error of a float32 product
+        near = np.flatnonzero(may_be & (is_far | (cosines >= least - 2 * slack)))
+        scores = np.empty(len(near))
+        step = max(1, _EXACT // len(asked))
+        for start in range(0, len(near), step):
+            rows = vectors[items[near[start : start + step]] - 1]
+            scores[start : start + step] = np.einsum("ij,j->i", rows.astype(np.float64), asked) / lengths_of(rows)
+        order = np.argsort(-scores, kind="stable")[:count]
+        return list(zip(items[near[order]].tolist(), np.clip(scores[order], -1, 1).tolist(), strict=True))
 
 
 def nearest(embeddings: Embeddings, item_no: int, count: int = 20) -> tuple[Neighbour, ...]:
@@ -42,24 +131,7 @@ def nearest_to(
     embeddings: Embeddings, asked: NDArray[np.float32], count: int = 20, *, without: int = 0
 ) -> tuple[Neighbour, ...]:
     """As `nearest`, for any vector of shape (dimension,); the text with item number `without` is left out."""
-    length = float(np.linalg.norm(asked.astype(np.float64)))
-    if not 0 < length < np.inf:
-        return ()
-    present = embeddings.present()
-    if without:
-        present[without - 1] = False
-    step = max(1, _BLOCK_BYTES // max(1, embeddings.dimension * 8))
-    found = [np.empty((2, 0))]  # item numbers, and similarities
-    with np.errstate(all="ignore"):
-        for start, there, block in embeddings.vector_blocks(present, step):
-            wide = block.astype(np.float64)
-            cosines = wide @ (asked / length) / np.linalg.norm(wide, axis=1)  # NaN without a direction
-            found.append(np.stack((start + there + 1, cosines)))
-    items, similarities = np.concatenate(found, axis=1)
-    order = np.argsort(-similarities, kind="stable")[:count]  # NaN last
-    order = order[np.isfinite(similarities[order])]
-    texts = embeddings.texts(items[order].astype(np.int64).tolist())
-    return tuple(map(Neighbour, texts, np.clip(similarities[order], -1, 1).tolist()))
+    return TextIndex(embeddings).nearest(asked, count, np.arange(1, embeddings.count + 1) != without)
 
 
 async def embed_sentence(client: WorkersAI, job: Job, embeddings: Embeddings, sentence: str) -> NDArray[np.float32]:
@@ -83,7 +155,8 @@ async def ask(
     for start in range(0, len(new), MAX_TEXTS_PER_REQUEST):
         some = tuple(new[start : start + MAX_TEXTS_PER_REQUEST])
         vectors = await _embedded(client, job, embeddings, some)
-        await asyncio.to_thread(_keep, embeddings.folder, some, vectors, now)
+        rows = [(each, vector.astype("<f4").tobytes(), now) for each, vector in zip(some, vectors, strict=True)]
+        await asyncio.to_thread(keep_asked, embeddings.folder, rows)
         known |= dict(zip(some, vectors, strict=True))
     return {sentence: known[sentence] for sentence in wanted}
 
@@ -95,8 +168,18 @@ def asked(folder: JobFolder) -> dict[str, NDArray[np.float32]]:
     return {sentence: np.frombuffer(vector, "<f4") for sentence, vector in found}
 
 
-def _keep(folder: JobFolder, sentences: Sequence[str], vectors: Sequence[NDArray[np.float32]], now: float) -> None:
-    rows = [(*pair, now) for pair in zip(sentences, (each.astype("<f4").tobytes() for each in vectors), strict=True)]
+AskedRow = tuple[str, bytes, float]  # a sentence, its vector, and when it was asked
+
+
+def forget_asked(folder: JobFolder, sentence: str) -> AskedRow:
+    """Remove a sentence that was asked; `keep_asked` puts it back. Raises DataError."""
+    with folder.open() as database, transaction(database):
+        row: AskedRow = database.execute("SELECT * FROM asked WHERE sentence = ?", (sentence,)).fetchone()
+        database.execute("DELETE FROM asked WHERE sentence = ?", (sentence,))
+        return row
+
+
+def keep_asked(folder: JobFolder, rows: Iterable[AskedRow]) -> None:
     with folder.open() as database, transaction(database):
         database.executemany("INSERT OR REPLACE INTO asked VALUES(?, ?, ?)", rows)
 

@@ -166,12 +166,14 @@ def columns_of_rankings(database: sqlite3.Connection, taken: Collection[str] = (
     return _columns(database, (Role.KEEP,) if is_label_of_context else (Role.KEEP, Role.LABEL), (Role.KEEP,), taken)
 
 
-def columns_of_vectors(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
+def columns_of_vectors(
+    database: sqlite3.Connection, taken: Collection[str] = (), *, beside: bool = False
+) -> OriginalColumns:
     """The columns exported with vectors: all but the id and those that the user leaves out, of two lists those of both.
-    `taken` as for rankings.
+    `taken` as for rankings; those of the text itself are left out where it stands `beside` them.
     """
-    # The text is one of the original columns: a table of vectors has no result column for it.
-    roles = (Role.TEXT, Role.CONTEXT, Role.QUERY, Role.LABEL, Role.KEEP)
+    texts = () if beside else (Role.TEXT, Role.CONTEXT, Role.QUERY)
+    roles = (*texts, Role.LABEL, Role.KEEP)
     return _columns(database, roles, roles, taken)
 
 

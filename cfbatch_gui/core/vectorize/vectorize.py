@@ -306,10 +306,10 @@ class Vectorize:
             verifying = _Pushing(calls, self._folder(job_id), job, record, push, self._settings, show)
             return await verifying.verify(plan.rows)
 
-    def search_price(self, job_id: str, sentence: str) -> Price:
-        """The most that a search costs: one request to the model of the job."""
+    def search_price(self, job_id: str, *sentences: str) -> Price:
+        """The most that a search for new sentences costs, with the model of the job."""
         model = self._paid_model(self._embedded(job_id))
-        return price(tokens_upper(sentence), model) if model is not None else Price(0.0, 0.0, 0.0)
+        return price(sum(map(tokens_upper, sentences)), model) if model is not None else Price(0.0, 0.0, 0.0)
 
     async def search(self, job_id: str, connection_id: str, index: str, sentence: str) -> push_values.SearchResult:
         """Search an index for a sentence, and the job by exact comparison. The sentence is sent once and paid for."""

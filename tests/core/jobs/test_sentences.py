@@ -7,9 +7,19 @@ import pytest
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import forget_texts
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
+from cfbatch_gui.core.results.nearest import (
+    LONGEST,
+    TextIndex,
+    ask,
+    asked,
+    embed_sentence,
+    forget_asked,
+    keep_asked,
+    nearest_to,
+)
 from tests.core.jobs.conftest import Bench
 from tests.support import faults
 from tests.support.sentences import refuses
@@ -70,3 +80,36 @@ async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench) -> No
         with pytest.raises(UsageError):
             await embed_sentence(bench.client, job, embeddings, sentence)
     assert len(bench.faulty.arrivals) == calls
+
+
+async def test_what_was_asked_is_kept_and_never_sent_again(bench: Bench) -> None:
+    job, embeddings = await embedded(bench)
+    folder, calls = bench.store.folder(job.id), len(bench.faulty.arrivals)
+    found = await ask(bench.client, job, embeddings, ["a lamp", " a towel ", "a lamp"], now=5.0)
+    assert list(found) == ["a lamp", "a towel"]
+    assert len(bench.faulty.arrivals) == calls + 1  # both with one request
+    again = await ask(bench.client, job, Embeddings(folder), ["a towel", "a lamp"], now=6.0)
+    assert len(bench.faulty.arrivals) == calls + 1
+    assert all(np.array_equal(again[sentence], found[sentence]) for sentence in found)
+    await ask(bench.client, job, embeddings, ["a pan"], now=7.0)
+    removed = forget_asked(folder, "a lamp")
+    assert list(asked(folder)) == ["a towel", "a pan"]
+    keep_asked(folder, [removed])
+    assert set(asked(folder)) == {"a lamp", "a towel", "a pan"}
+    forget_texts(folder, 8.0)
+    assert asked(folder) == {}
+
+
+async def test_the_best_of_many_questions_are_those_of_plain_products(bench: Bench) -> None:
+    _, embeddings = await embedded(bench)
+    vectors = embeddings.rows_of(np.arange(1, 5)).astype(np.float64)
+    questions = list(np.random.default_rng(3).standard_normal((40, vectors.shape[1])).astype(np.float32))
+    index = TextIndex(embeddings)
+    cosines = questions @ vectors.T / np.linalg.norm(questions, axis=1)[:, None] / np.linalg.norm(vectors, axis=1)
+    found = index.best(questions, 3)
+    assert [[item for item, _ in each] for each in found] == (np.argsort(-cosines, axis=1)[:, :3] + 1).tolist()
+    assert [each[0][1] for each in found] == pytest.approx(cosines.max(axis=1))
+    among = np.array([False, True, False, True])
+    assert {item for each in index.best(questions, 3, among) for item, _ in each} == {2, 4}
+    assert index.best([np.zeros_like(questions[0])], 3) == [[]]
+    assert 0 < index.unrelated() < 1

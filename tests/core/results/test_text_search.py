@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.text_search import items_with, search_ranking
+from cfbatch_gui.core.results.text_search import items_with, items_with_words, search_ranking, word_spans, words_of
 from tests.core.results.folders import Table
 
 TEXTS = (
@@ -89,3 +89,26 @@ def test_queries_and_texts_of_a_search_whether_queries_share_their_texts_or_not(
         folder = filled(tmp_path / name, texts, items)
         for needle in (*SOUGHT, "query 7", "über 1"):
             assert search_ranking(folder, needle) == by_python(needle, items)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "marked"),
+    [
+        (
+            "how do BEES find their way home?",
+            "Bees do find a way; beeswax is not at Home.",
+            ["Bees", "find", "way", "Home"],
+        ),
+        ("Straße 24", "STRASSE 24, Strassen 241", ["STRASSE", "24"]),
+        ("हिन्दी में खोज", "यह हिन्दी है, हिन्दीभाषी नहीं", ["हिन्दी"]),
+        ("ミツバチの言語", "言語とミツバチ、ハチの巣", ["言語", "ミツバチ"]),
+        ("über 😀 ça", "😀 Über alles, übermorgen", ["Über"]),
+        ("a_b naïve", "the naïve <b>naïve</b>", ["naïve", "naïve"]),
+    ],
+)
+def test_words_of_a_question_are_marked_where_they_stand_whole(
+    tmp_path: Path, question: str, text: str, marked: list[str]
+) -> None:
+    words = words_of(question)
+    assert [text[start:stop] for start, stop in word_spans(text, words)] == marked
+    assert items_with_words(texts_only(tmp_path, ["nothing of it", text]), words) == (2,)

@@ -35,7 +35,7 @@ class ExportOptions:
     A tie at rank `top_k` is kept as a whole. With `items`, the numbers of texts, what belongs to none of them is left
     out. `separator` is that of CSV for Excel. In Excel, `has_numbers` adds the numbers of vectors, and a ranking
     `in_own_order` has all rows and columns of the user's file as they stand there. Of failed rows those with this
-    `problem` are written, or all.
+    `problem` are written, or all, and of a search only these `questions`, or all.
     """
 
     separator: str = ","
@@ -46,6 +46,7 @@ class ExportOptions:
     has_numbers: bool = False
     in_own_order: bool = False
     problem: str = ""
+    questions: tuple[str, ...] = ()
 
     def has_item(self, number: int) -> bool:
         return self.items is None or number in self.items
@@ -147,7 +148,11 @@ class Target:
     @property
     def is_own_sheet(self) -> bool:
         """Whether all rows of the user's file are in it, with what the purpose of the job adds."""
-        return bool(self.purposes)
+        return bool(self.purposes) and not self.is_of_questions
+
+    @property
+    def is_of_questions(self) -> bool:
+        return Purpose.SEARCH in self.purposes
 
     @property
     def is_of_matches(self) -> bool:
@@ -160,7 +165,7 @@ class Target:
     @property
     def is_workbook(self) -> bool:
         """Whether vectors may have their numbers, and a ranking may be in the user's own order."""
-        return ".xlsx" in self.suffixes
+        return ".xlsx" in self.suffixes and not self.is_of_questions
 
     @property
     def needs_results(self) -> bool:

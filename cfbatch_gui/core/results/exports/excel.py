@@ -20,6 +20,7 @@ from cfbatch_gui.core.results.exports.match_rows import MatchRows
 from cfbatch_gui.core.results.exports.own_sheet import OwnRows
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
 from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows
+from cfbatch_gui.core.results.exports.search_rows import SearchRows
 from cfbatch_gui.core.results.matches import Matches
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.outcomes import count_items
@@ -207,10 +208,14 @@ def write_matches(work: Work) -> Written:
     return write_own(work, table, _MATCHES, rest, matches=table.matches)
 
 
+def write_search(work: Work) -> Written:
+    return write_own(work, SearchRows(work, for_people=True), message("search_sheet"))
+
+
 def write_own(
-    work: Work, table: OwnRows | MatchRows, name: str, *more: SheetRows, matches: Matches | None = None
+    work: Work, table: OwnRows | MatchRows | SearchRows, name: str, *more: SheetRows, matches: Matches | None = None
 ) -> Written:
-    """The user's own sheet, in which our columns are numbers; `more` sheets are there only if they have rows."""
+    """A table, in which our columns are numbers; `more` sheets are there only if they have rows."""
     own = name, table.columns, chain.from_iterable(table.blocks())
     with _checked_workbook(work, matches) as (book, sheets):
         for title, headers, rows in (own, *more):

@@ -11,14 +11,17 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
 from cfbatch_gui.core.results.exports.base import Measure, RowsOfTable, Target, Work, Written
 from cfbatch_gui.core.results.exports.match_rows import MatchRows, PairRows, RedirectRows
+from cfbatch_gui.core.results.exports.search_rows import SearchRows
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED, has_columns=True)
 _matches = partial(_embedded, purposes=(Purpose.MATCH, Purpose.CATEGORIES), has_limits=True)
 _pairs = partial(_matches, has_columns=False, contents=message("row_each_match"))
+_search = partial(Target, Kind.EMBED, purposes=(Purpose.SEARCH,), has_limits=True, contents=message("row_each_found"))
 _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
 _OWN_SHEET = message("own_sheet_has")
 _PARQUET, _JSON = (partial(write, table_of=MatchRows) for write in (parquet.write_rows, json_lines.write_rows))
+_FOUND = message("search_found")
 _JUDGED = message("row_each_label")
 _EXCEL = message("your_own_columns")
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of formulas again.
@@ -80,6 +83,23 @@ TARGETS: tuple[Target, ...] = (
     _matches("matches-jsonl", message("own_sheet_json"), _OWN_SHEET, (".jsonl", ".ndjson"), _JSON),
     _pairs("redirects", message("redirects"), message("redirects_are"), (".redirects.csv",), _csv(RedirectRows)),
     _pairs("pairs", message("match_pairs"), message("match_pairs_are"), (".pairs.csv",), _csv(PairRows)),
+    _search(
+        *("search", message("search_excel"), message("search_as_sheet"), (".xlsx",), excel.write_search),
+        is_for_people=True,
+    ),
+    _search("search-csv", message("search_csv"), _FOUND, (".csv",), _csv(SearchRows)),
+    _search(
+        *("search-csv-excel", message("search_csv_excel"), message("csv_opens"), (".csv",)),
+        _csv(partial(SearchRows, for_people=True), for_excel=True), has_separator=True, is_for_people=True,
+    ),
+    _search(
+        *("search-parquet", message("search_parquet"), _FOUND, (".parquet",)),
+        partial(parquet.write_rows, table_of=SearchRows),
+    ),
+    _search(
+        *("search-jsonl", message("search_json"), _FOUND, (".jsonl", ".ndjson")),
+        partial(json_lines.write_rows, table_of=SearchRows),
+    ),
     _embedded("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_vectors, is_for_people=True),
     _decimal("csv", message("csv_word"), message("csv_of_vectors"), (".csv",), csv_tables.write_vectors),
     _binary("parquet", message("parquet"), message("parquet_of_vectors"), (".parquet",), parquet.write_vectors),
@@ -113,7 +133,7 @@ def targets_for(kind: Kind, purpose: Purpose | None = None) -> tuple[Target, ...
     """All targets for jobs of this kind, in the order of the table: the commonest first. Own sheets are only for jobs
     of their purpose, where they take the place of a workbook of texts.
     """
-    forms = [each for each in TARGETS if each.kind is kind and (purpose in each.purposes or not each.is_own_sheet)]
+    forms = [each for each in TARGETS if each.kind is kind and (purpose in each.purposes or not each.purposes)]
     has_own = any(each.is_own_sheet for each in forms)
     return tuple(each for each in forms if each.is_own_sheet or not (has_own and each.is_workbook))
 
