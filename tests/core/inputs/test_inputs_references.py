@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -253,6 +254,10 @@ _rows = st.lists(st.dictionaries(_names, _cells, max_size=6), min_size=1, max_si
 @given(_rows)
 def test_a_record_is_one_row_and_never_several_texts(tmp_path: Path, rows: list[dict[str, str]]) -> None:
     """Whatever a cell holds; and reading and writing again changes nothing more."""
+    cells = [re.sub(r"[{}\r]", "", " ".join(row.values())) for row in rows]
+    for name, form in (("a.nbib", "PMID- 7\nTI  - {}\n\n"), ("a.bib", "@misc{{key, title = {{{}}},\n}}\n")):
+        read_rows, _ = read(tmp_path / name, "".join(form.format(each.replace("\n", "\n      ")) for each in cells))
+        assert [row.problem for row in read_rows] == [""] * len(rows)
     found = records(*read(tmp_path / "a.ris", written(rows)))
     assert len(found) == len(rows)
     assert [bool(each.get("title")) for each in found] == [bool(each.get("title", "").strip()) for each in rows]
