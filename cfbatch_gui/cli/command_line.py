@@ -28,6 +28,7 @@ _COMMANDS: Final = {
     "run": message("rank_or_embed_texts_file"),
     "match": message("closest_row_of_one_list"),
     "related": message("closest_rows_of_same_list"),
+    "groups": message("groups_of_rows"),
     "search": message("find_texts_of_job_by_meaning"),
     "attach": message("add_job_was_made_elsewhere_request"),
     "account": message("jobs_your_account_collects_also_those"),

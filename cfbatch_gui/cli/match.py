@@ -56,20 +56,27 @@ def add_related_arguments(parser: Parser) -> None:
 def _add_matching_arguments(parser: Parser, *, best: int) -> None:
     parser.add_options(
         """
-        --text COLUMN...  the column that is compared, of several their texts; with A= or B= in front of one list
-        --template TEMPLATE...  join columns, for example “{{title}}. {{h1}}”; with A= or B= in front for one list
         --top K  so many of the best rows for each row (default: {best})
         --threshold SCORE  from which score on two rows match, or “auto” (default: what unrelated pairs do not reach)
         --within COLUMN  only rows with the same value in this column
         --not-within COLUMN  never rows with the same value in this column
         """,
         {
-            "--text": _of_list,
-            "--template": {"type": _of_list, "dest": "templates"},
             "--top": {"type": number_in(1, MOST_BEST, _NO_TOP, whole=True, most=MOST_BEST), "default": best},
             "--threshold": checked(_threshold, _NO_THRESHOLD),
         },
         best=best,
+    )
+    add_text_arguments(parser)
+
+
+def add_text_arguments(parser: Parser) -> None:
+    parser.add_options(
+        """
+        --text COLUMN...  the column that is compared, of several their texts; with A= or B= in front of one list
+        --template TEMPLATE...  join columns, for example “{title}. {h1}”; with A= or B= in front for one list
+        """,
+        {"--text": _of_list, "--template": {"type": _of_list, "dest": "templates"}},
     )
     reading.add_file_arguments(parser)
     parser.set_defaults(kind=Kind.EMBED, layout=None, candidates=None, split=None, template="")
@@ -92,7 +99,7 @@ async def run(call: Call) -> int:
     if call.decisions:
         await asyncio.to_thread(_read_decisions, call)
     matching = MatchOptions(call.top, call.each_once, call.within or "", call.not_within or "", call.threshold)
-    status = await running.run_job(call, _open_lists, purpose=Purpose.MATCH, matching=matching)
+    status = await running.run_job(call, open_lists, purpose=Purpose.MATCH, matching=matching)
     if call.write_decisions:
         await asyncio.to_thread(_write_decisions, call)
     return status
@@ -117,7 +124,7 @@ def _write_decisions(call: Call) -> None:
     call.console.tell("wrote_n_judgements_path", n=count, path=call.write_decisions)
 
 
-def _open_lists(call: Call, first: Path, second: Path | None) -> reading.Inputs:
+def open_lists(call: Call, first: Path, second: Path | None) -> reading.Inputs:
     """The lists, with the columns that are to be compared. Raises InputError, UsageError."""
     found = reading.open_inputs(call, first, second)
     mapping = found.mapping

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
 from cfbatch_gui.cli.console import Call, fields_of, labelled, listed, table
+from cfbatch_gui.cli.group_lines import facts_of_groups, lines_of_job_groups
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, opened_decisions, summary_of_matches
 from cfbatch_gui.cli.parser import Parser, number_in
@@ -19,11 +20,12 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.messages import message, quoted
 from cfbatch_gui.core.results.duplicates import find_duplicates
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters
+from cfbatch_gui.core.results.job_groups import read_groups
 from cfbatch_gui.core.results.matches import read_matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.score_table import read_score_table, score_figures
@@ -126,6 +128,10 @@ def _groups(job: Job, folder: JobFolder, call: Call) -> list[_Group]:
             matches = read_matches(folder, job, decisions.find)
         lines = ["", *lines_of_matches(matches, job, folder, call.console.width), "", summary_of_matches(matches)]
         found.append(("matches", facts_of_matches(matches, job, folder), lines))
+    if job.purpose is Purpose.GROUPS and job.has_results:
+        groups = read_groups(folder, job)
+        lines = ["", *lines_of_job_groups(groups, job, folder, call.console.width)]
+        found.append(("groups", facts_of_groups(groups, folder), lines))
     if call.duplicates is None and call.clusters is None:
         return found
     if job.kind is not Kind.EMBED:

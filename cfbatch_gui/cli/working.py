@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, fields_of, status_of_error
+from cfbatch_gui.cli.group_lines import facts_of_groups, lines_of_job_groups
 from cfbatch_gui.cli.jobs import summary_of
 from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, summary_of_matches
 from cfbatch_gui.cli.parser import Parser
@@ -28,12 +29,13 @@ from cfbatch_gui.core.jobs import states
 from cfbatch_gui.core.jobs.plan.packing import Plan, ProblemCount
 from cfbatch_gui.core.jobs.plan.preflight import reuse_sentence
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
-from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, account_progress, wants_account
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, Purpose, account_progress, wants_account
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, export, target_for
+from cfbatch_gui.core.results.job_groups import read_groups
 from cfbatch_gui.core.results.matches import Matches, read_matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
@@ -214,7 +216,9 @@ def present(work: Work, job: Job) -> ExitStatus:
     finally:
         if work.json:
             matches = found()
-            more = {"matches": facts_of_matches(matches, job, folder)} if matches is not None else None
+            more = {"matches": facts_of_matches(matches, job, folder)} if matches is not None else {}
+            if job.purpose is Purpose.GROUPS and job.state in WITH_RESULTS:
+                more["groups"] = facts_of_groups(read_groups(folder, job), folder)
             work.console.print_json(facts_of_job(job, folder, files, more=more))
 
 
@@ -244,6 +248,8 @@ def facts_of_job(
 def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
     if job.kind is Kind.RANK:
         yield from _ranked(job, folder, width)
+    elif job.purpose is Purpose.GROUPS:
+        yield from lines_of_job_groups(read_groups(folder, job), job, folder, width)
     else:
         yield checks_line(Embeddings(folder).checks(), job)[0]
 

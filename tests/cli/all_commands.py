@@ -82,7 +82,8 @@ search первое тёплый
 match ./тексты.csv ./слова.csv --text text --connection practice --name шестое | show шестое
 match ./тексты.csv ./слова.csv --within нет | match ./тексты.csv ./слова.csv --text A=нет
 match ./тексты.csv ./слова.csv --decisions ./оценки.csv --write-decisions ./решения.csv --out ./redirects.csv
-related ./тексты.csv --connection practice --name седьмое
+related ./тексты.csv --connection practice --name седьмое | groups ./тексты.csv --likeness auto --name восьмое
+show восьмое | groups ./тексты.csv --number 0 | groups ./тексты.csv --likeness много
 run ./пары.csv --rank --connection cloudflare | run ./пары.csv --rank --connection нет
 run ./пары.csv --rank --connection practice --out ./выход.csv --out ./выход.csv
 run ./пары.csv --rank --connection practice --out ./пары.csv | run ./пары.csv --rank --connection practice --out ./

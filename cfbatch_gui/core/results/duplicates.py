@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.jobs.states import DuplicateOptions
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress, UnitVectors, main_subspace, unit_vectors
 from cfbatch_gui.core.system.threads import check_stopped
 
@@ -115,6 +116,14 @@ def find_duplicates(
     stayed[order] = unit.item_numbers[order[kept_by]]
     cosines[order] = np.clip(similarities, 0, 1)
     return Duplicates(threshold, unit.item_numbers, stayed, cosines, unit.missing, unit.without_direction)
+
+
+def read_duplicates(
+    embeddings: Embeddings, options: DuplicateOptions, progress: Progress = lambda share: None
+) -> Duplicates:
+    """Those of a job, by its options; as `find_duplicates`."""
+    keep = Keep.LONGEST if options.longest else Keep.FIRST
+    return find_duplicates(embeddings, options.similarity, keep, progress, kept=options.kept)
 
 
 def _order(unit: UnitVectors, keep: Keep, kept: Sequence[int]) -> NDArray[np.int64]:

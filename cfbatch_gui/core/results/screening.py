@@ -13,7 +13,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder, check_has_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.duplicates import Keep, find_duplicates
+from cfbatch_gui.core.results.duplicates import read_duplicates
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress, unit_vectors
 from cfbatch_gui.core.results.list_rows import items_of, read_rows
 from cfbatch_gui.core.results.matches import Decision
@@ -85,14 +85,13 @@ def read_records(folder: JobFolder, job: Job, *, progress: Progress = lambda sha
     vector = asked(folder).get(job.options.screening)
     if vector is None:
         raise UsageError(message("screening_has_no_question"))
-    embeddings, all_items, options = Embeddings(folder, job.failed_batches), items_of(folder), job.options.duplicates
+    embeddings, all_items = Embeddings(folder, job.failed_batches), items_of(folder)
     unit, question = unit_vectors(embeddings), vector.astype(np.float64)
     question /= np.linalg.norm(question) or 1.0
     scores = np.full(embeddings.count + 1, np.nan)
     for start, rows, factors in unit.blocks():
         scores[unit.item_numbers[start : start + len(rows)]] = rows.astype(np.float64) @ question * factors
-    keep = Keep.LONGEST if options.longest else Keep.FIRST
-    found = find_duplicates(embeddings, options.similarity, keep, progress, kept=options.kept)
+    found = read_duplicates(embeddings, job.options.duplicates, progress)
     gone = found.item_numbers[found.stays != found.item_numbers]
     of_items = np.clip(scores[all_items], -1, 1).round(9)
     order = np.argsort(-of_items, kind="stable")  # NaN last

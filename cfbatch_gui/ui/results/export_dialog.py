@@ -103,7 +103,7 @@ def extent_words(extent: Extent, target: Target, options: ExportOptions) -> str:
         return figures.plural(extent.scores, "{n} score", "{n} scores")
     if target.measure is Measure.FAILED_ROWS:
         return figures.plural(extent.failed, "{n} row", "{n} rows")
-    if target.is_of_matches:
+    if target.is_own_sheet:
         return figures.plural(extent.of_first, "{n} row", "{n} rows")
     is_limited = target.has_limits and not (target.is_workbook and options.in_own_order)
     count = extent.kept_rows if is_limited else extent.rows
@@ -117,7 +117,7 @@ def extent_words(extent: Extent, target: Target, options: ExportOptions) -> str:
 
 def missing_words(extent: Extent, first: Target) -> str:
     words = tr("Rows without a vector: {n}. They are left out.")
-    if first.is_of_matches:
+    if first.is_own_sheet:
         words = tr("Rows without a vector: {n}. They are written too, with their reasons.")
     elif first.kind is Kind.RANK:
         words = tr("Rows without a score: {n}. They are written too, with their reasons.")
@@ -176,7 +176,7 @@ class ExportForms(QWidget):
             box, about = self.boxes[target.name], said(target.about)
             box.setAccessibleDescription(about)
             parts = [widgets.row(_INDENT, (widgets.Label(about, "small", wrap=True), 1), gap=0)]
-            if target.is_workbook:
+            if target.is_workbook and (target.is_of_matches or not target.is_own_sheet):
                 parts.append(widgets.row(_INDENT, self.excel_box, None, gap=0, margins=(0, TINY, 0, 0)))
             side.addLayout(widgets.column(box, *parts, gap=1))
         side.addStretch(1)
@@ -303,7 +303,9 @@ class ExportDialog(Dialog):
     # Making
 
     def _make_widgets(self, choices: Sequence[RowChoice]) -> None:
-        self.forms = ExportForms(targets_for(self._job.kind, self._job.purpose))
+        job = self._job
+        self._targets = targets_for(job.kind, job.purpose, is_screened=bool(job.options.screening))
+        self.forms = ExportForms(self._targets)
         self.forms.changed.connect(self._show_anew)
         self.limits_bar = LimitsBar()
         self.limits_bar.changed.connect(self._count_anew)
@@ -397,7 +399,7 @@ class ExportDialog(Dialog):
 
     def _form_of(self, path: Path, chosen: Target) -> Target:
         """The form that the name of the file asks for by its suffix, else the one that is ticked."""
-        fitting = [each for each in targets_for(self._job.kind, self._job.purpose) if each.fit_of(path)]
+        fitting = [each for each in self._targets if each.fit_of(path)]
         return chosen if chosen.fit_of(path) or not fitting else max(fitting, key=lambda each: each.fit_of(path))
 
     def _show_anew(self) -> None:
@@ -455,9 +457,7 @@ class ExportDialog(Dialog):
         self._remembered.keep(written[-1].path.parent)
         self.accept()
         limits = (options.top_k, options.threshold, options.columns, options.items)
-        if limits == (None,) * len(limits) and any(
-            each.needs_results and not each.is_of_matches for _, each in outputs
-        ):
+        if limits == (None,) * len(limits) and any(each.needs_results and not each.is_own_sheet for _, each in outputs):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:

@@ -138,6 +138,7 @@ class Target:
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
+    is_of_screening: bool = False  # only where one was begun
     purposes: tuple[Purpose, ...] = ()  # of the jobs whose own sheet it is; () for all of the kind
 
     def fit_of(self, path: Path) -> int:
@@ -152,7 +153,7 @@ class Target:
 
     @property
     def is_of_questions(self) -> bool:
-        return Purpose.SEARCH in self.purposes
+        return Purpose.SEARCH in self.purposes and not self.is_of_screening
 
     @property
     def is_of_matches(self) -> bool:

@@ -16,11 +16,21 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Row, Work, Written, export_file
+from cfbatch_gui.core.results.exports.group_rows import (
+    DUPLICATES_SHEET,
+    GROUPS_HEADERS,
+    GROUPS_SHEET,
+    duplicate_rows,
+    grouped_rows,
+    lines_of_groups,
+)
 from cfbatch_gui.core.results.exports.match_rows import MatchRows
 from cfbatch_gui.core.results.exports.own_sheet import OwnRows
 from cfbatch_gui.core.results.exports.people import HEADERS, QUERY, REASON, people_columns
 from cfbatch_gui.core.results.exports.rows import COLUMNS, ScoreRows, VectorRows
+from cfbatch_gui.core.results.exports.screening_rows import screening_rows
 from cfbatch_gui.core.results.exports.search_rows import SearchRows
+from cfbatch_gui.core.results.job_groups import read_groups
 from cfbatch_gui.core.results.matches import Matches
 from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.outcomes import count_items
@@ -198,7 +208,7 @@ def write_rankings(work: Work) -> Written:
     return Written(rows, (work.path,), {**_rows_of(sheets), **table.notes})
 
 
-_MATCHES, _NOT_MATCHED = message("matches_sheet"), message("not_matched_in_b")
+_MATCHES, _NOT_MATCHED, _ROWS_SHEET = message("matches_sheet"), message("not_matched_in_b"), message("rows_sheet")
 
 
 def write_matches(work: Work) -> Written:
@@ -210,6 +220,22 @@ def write_matches(work: Work) -> Written:
 
 def write_search(work: Work) -> Written:
     return write_own(work, SearchRows(work, for_people=True), message("search_sheet"))
+
+
+def write_groups(work: Work) -> Written:
+    """The own sheet with the groups, and the groups themselves on a second one."""
+    found = read_groups(work.folder, work.job, lambda share: work.steps.wrote(0))
+    headers = [work.say(each) for each in GROUPS_HEADERS]
+    groups = GROUPS_SHEET, headers, lines_of_groups(work, found)
+    return write_own(work, grouped_rows(work, found, for_people=True), _ROWS_SHEET, groups)
+
+
+def write_duplicates(work: Work) -> Written:
+    return write_own(work, duplicate_rows(work, for_people=True), DUPLICATES_SHEET)
+
+
+def write_screening(work: Work) -> Written:
+    return write_own(work, screening_rows(work, for_people=True), message("screening_sheet"))
 
 
 def write_own(

@@ -5,6 +5,7 @@ have one, with the shortest decimals that read back as the same float32.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from heapq import merge
 from itertools import chain, compress, groupby, islice
 from operator import attrgetter, itemgetter
@@ -25,6 +26,8 @@ from cfbatch_gui.core.results import outcomes
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, VectorBlock
 from cfbatch_gui.core.results.exports import base
 from cfbatch_gui.core.results.exports.base import PART, SOURCE_JOB, ExportOptions, Row, Work, export_file, indices_of
+from cfbatch_gui.core.results.exports.group_rows import GROUP_COLUMNS, Cells, group_cells
+from cfbatch_gui.core.results.job_groups import read_groups
 from cfbatch_gui.core.results.matches import columns_of_b
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings
 
@@ -50,14 +53,15 @@ def columns_of(folder: JobFolder, kind: Kind, purpose: Purpose | None = None) ->
     """
     if purpose is not None and purpose.takes_lists:
         return columns_of_b(folder)
-    ours = _our_columns(folder, kind)
+    ours = _our_columns(folder, kind, purpose)
     return ours + (Rankings if kind is Kind.RANK else Embeddings)(folder, reserved=ours).columns()
 
 
-def _our_columns(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
+def _our_columns(folder: JobFolder, kind: Kind, purpose: Purpose | None) -> tuple[str, ...]:
     first, sources = (COLUMNS, (SOURCE_JOB,)) if kind is Kind.RANK else ((), (SOURCE_JOB, base.REQUEST_ID))
     parts = (PART,) if outcomes.has_parts(folder) else ()
-    return (*first, *parts, *(sources if outcomes.has_origins(folder) else ()))
+    groups = GROUP_COLUMNS if purpose is Purpose.GROUPS else ()
+    return (*first, *groups, *parts, *(sources if outcomes.has_origins(folder) else ()))
 
 
 def keeps(context: RankedContext, options: ExportOptions) -> bool:
@@ -82,7 +86,7 @@ class _Rows:
     def __init__(self, work: Work, kind: Kind) -> None:
         self._folder, self._name, self._request_ids = work.folder, work.job.name, work.job.request_ids
         self._options, self._steps = work.options, work.steps
-        self._ours = _our_columns(work.folder, kind)
+        self._ours = _our_columns(work.folder, kind, work.job.purpose)
         self._has_part, self._has_source = PART in self._ours, SOURCE_JOB in self._ours
         with work.folder.open(read_only=True) as database:
             self._origins = outcomes.origins_by_reference(database)
@@ -236,7 +240,8 @@ class VectorRows(_Rows):
 
     def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
         super().__init__(work, Kind.EMBED)
-        ours = self._ours
+        self._work = work
+        ours, self._grouped = self._ours, Purpose.GROUPS if work.job.purpose is Purpose.GROUPS else None
         self._embeddings = Embeddings(work.folder, work.job.failed_batches, reserved=(*ours, *reserved))
         self._present = self._embeddings.present()
         if work.options.items is not None:
@@ -245,7 +250,7 @@ class VectorRows(_Rows):
         self.dimension = self._embeddings.dimension
         names = ours + self._embeddings.columns()
         text = len(ours) + _index_of_text(work.folder) if has_text_column else -1
-        chosen = indices_of(work.options.columns, columns_of(work.folder, Kind.EMBED))
+        chosen = indices_of(work.options.columns, columns_of(work.folder, Kind.EMBED, self._grouped))
         self._indices = tuple(index for index in chosen if index != text)
         self.columns = tuple(names[index] for index in self._indices)
         with work.folder.open(read_only=True) as database:
@@ -291,7 +296,13 @@ class VectorRows(_Rows):
     def cells(self, text: EmbeddedText) -> tuple[str, ...]:
         source = self._source(text.reference, text.batch) if self._has_source else ()
         cells = ("" if text.part is None else str(text.part),) * self._has_part + source + text.cells
+        if self._grouped:
+            cells = (*("" if cell is None else str(cell) for cell in self._of_group(text.item_no)), *cells)
         return tuple(cells[index] for index in self._indices)
+
+    @cached_property
+    def _of_group(self) -> Cells:
+        return group_cells(self._work, read_groups(self._work.folder, self._work.job))
 
     def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
         """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK."""

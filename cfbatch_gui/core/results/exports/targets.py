@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -10,18 +11,14 @@ from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
 from cfbatch_gui.core.results.exports.base import Measure, RowsOfTable, Target, Work, Written
+from cfbatch_gui.core.results.exports.group_rows import duplicate_rows, group_rows
 from cfbatch_gui.core.results.exports.match_rows import MatchRows, PairRows, RedirectRows
+from cfbatch_gui.core.results.exports.screening_rows import screening_rows, write_records
 from cfbatch_gui.core.results.exports.search_rows import SearchRows
 
 _ranked, _embedded = partial(Target, Kind.RANK), partial(Target, Kind.EMBED, has_columns=True)
-_matches = partial(_embedded, purposes=(Purpose.MATCH, Purpose.CATEGORIES), has_limits=True)
-_pairs = partial(_matches, has_columns=False, contents=message("row_each_match"))
-_search = partial(Target, Kind.EMBED, purposes=(Purpose.SEARCH,), has_limits=True, contents=message("row_each_found"))
 _scores = partial(_ranked, has_columns=True, has_limits=True)
 _binary, _decimal = partial(_embedded, bytes_per_number=4), partial(_embedded, bytes_per_number=11)
-_OWN_SHEET = message("own_sheet_has")
-_PARQUET, _JSON = (partial(write, table_of=MatchRows) for write in (parquet.write_rows, json_lines.write_rows))
-_FOUND = message("search_found")
 _JUDGED = message("row_each_label")
 _EXCEL = message("your_own_columns")
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of formulas again.
@@ -42,6 +39,36 @@ def _csv(table_of: Callable[[Work], RowsOfTable], *, for_excel: bool = False) ->
     return lambda work: csv_tables.write_rows(work, table_of(work), for_excel=for_excel)
 
 
+def _own_sheet(
+    name: str,
+    what: str,
+    about: str,
+    table_of: Callable[..., RowsOfTable],
+    workbook: Callable[[Work], Written],
+    *purposes: Purpose,
+    mark: str = "",
+    **more: Any,
+) -> tuple[Target, ...]:
+    """The own sheet with what `table_of` adds, in each form; `what` is that in a word, for titles, and
+    `mark` stands before the suffix of a file that is not the usual own sheet of its job.
+    """
+    form: Callable[..., Target] = partial(Target, Kind.EMBED, purposes=purposes, **more)
+    for_excel = partial(table_of, for_people=True)
+    as_parquet, as_json = (partial(write, table_of=table_of) for write in (parquet.write_rows, json_lines.write_rows))
+    return (
+        form(name, message("what_in_excel", what=what), about, (f"{mark}.xlsx",), workbook, is_for_people=True),
+        form(f"{name}-csv", message("what_as_csv", what=what), about, (f"{mark}.csv",), _csv(table_of)),
+        form(
+            f"{name}-csv-excel", message("what_as_csv_excel", what=what), message("csv_opens"), (f"{mark}.csv",),
+            _csv(for_excel, for_excel=True), is_for_people=True, has_separator=True,
+        ),
+        form(f"{name}-parquet", message("what_as_parquet", what=what), about, (f"{mark}.parquet",), as_parquet),
+        form(f"{name}-jsonl", message("what_as_json", what=what), about, (f"{mark}.jsonl", f"{mark}.ndjson"), as_json),
+    )  # fmt: skip
+
+
+_LISTS = Purpose.MATCH, Purpose.CATEGORIES
+_pairs = partial(_embedded, purposes=_LISTS, has_columns=False, has_limits=True, contents=message("row_each_match"))
 TARGETS: tuple[Target, ...] = (
     _scores("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_rankings, is_for_people=True),
     _scores("csv", message("csv_programs"), message("csv_of_scores"), (".csv",), csv_tables.write_scores),
@@ -70,35 +97,30 @@ TARGETS: tuple[Target, ...] = (
         contents=message("all_beir_has"),
     ),
     _failed(Kind.RANK),
-    _matches(
-        "matches", message("own_sheet_excel"), message("own_sheet_and_rest"), (".xlsx",), excel.write_matches,
-        is_for_people=True,
+    *_own_sheet(
+        "matches", message("matches_sheet"), message("own_sheet_and_rest"), MatchRows, excel.write_matches, *_LISTS,
+        has_columns=True, has_limits=True,
     ),
-    _matches("matches-csv", message("own_sheet_csv"), _OWN_SHEET, (".csv",), _csv(MatchRows)),
-    _matches(
-        *("matches-csv-excel", message("own_sheet_csv_excel"), message("csv_opens"), (".csv",)),
-        _csv(partial(MatchRows, for_people=True), for_excel=True), **{"has_separator": True, "is_for_people": True},
-    ),
-    _matches("matches-parquet", message("own_sheet_parquet"), _OWN_SHEET, (".parquet",), _PARQUET),
-    _matches("matches-jsonl", message("own_sheet_json"), _OWN_SHEET, (".jsonl", ".ndjson"), _JSON),
     _pairs("redirects", message("redirects"), message("redirects_are"), (".redirects.csv",), _csv(RedirectRows)),
     _pairs("pairs", message("match_pairs"), message("match_pairs_are"), (".pairs.csv",), _csv(PairRows)),
-    _search(
-        *("search", message("search_excel"), message("search_as_sheet"), (".xlsx",), excel.write_search),
-        is_for_people=True,
+    *_own_sheet(
+        "search", message("search_sheet"), message("search_found"), SearchRows, excel.write_search, Purpose.SEARCH,
+        has_limits=True, contents=message("row_each_found"),
     ),
-    _search("search-csv", message("search_csv"), _FOUND, (".csv",), _csv(SearchRows)),
-    _search(
-        *("search-csv-excel", message("search_csv_excel"), message("csv_opens"), (".csv",)),
-        _csv(partial(SearchRows, for_people=True), for_excel=True), has_separator=True, is_for_people=True,
+    *_own_sheet(
+        "groups", message("groups_sheet"), message("groups_are"), group_rows, excel.write_groups, Purpose.GROUPS
     ),
-    _search(
-        *("search-parquet", message("search_parquet"), _FOUND, (".parquet",)),
-        partial(parquet.write_rows, table_of=SearchRows),
-    ),
-    _search(
-        *("search-jsonl", message("search_json"), _FOUND, (".jsonl", ".ndjson")),
-        partial(json_lines.write_rows, table_of=SearchRows),
+    *_own_sheet(
+        "duplicates", message("duplicates_sheet"), message("duplicates_are"), duplicate_rows, excel.write_duplicates,
+        Purpose.GROUPS, mark=".duplicates",
+    )[:2],
+    *_own_sheet(
+        "screening", message("screening_sheet"), message("screening_are"), screening_rows, excel.write_screening,
+        Purpose.SEARCH, mark=".screening", is_of_screening=True,
+    )[:3],
+    Target(
+        Kind.EMBED, "ris", message("screening_as_ris"), message("ris_is"), (".ris",), write_records,
+        purposes=(Purpose.SEARCH,), is_for_people=True, is_of_screening=True,
     ),
     _embedded("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_vectors, is_for_people=True),
     _decimal("csv", message("csv_word"), message("csv_of_vectors"), (".csv",), csv_tables.write_vectors),
@@ -129,11 +151,12 @@ TARGETS: tuple[Target, ...] = (
 _WHAT = {Kind.RANK: message("ranking_2"), Kind.EMBED: message("embeddings")}
 
 
-def targets_for(kind: Kind, purpose: Purpose | None = None) -> tuple[Target, ...]:
+def targets_for(kind: Kind, purpose: Purpose | None = None, *, is_screened: bool = True) -> tuple[Target, ...]:
     """All targets for jobs of this kind, in the order of the table: the commonest first. Own sheets are only for jobs
     of their purpose, where they take the place of a workbook of texts.
     """
     forms = [each for each in TARGETS if each.kind is kind and (purpose in each.purposes or not each.purposes)]
+    forms = [each for each in forms if is_screened or not each.is_of_screening]
     has_own = any(each.is_own_sheet for each in forms)
     return tuple(each for each in forms if each.is_own_sheet or not (has_own and each.is_workbook))
 
