@@ -66,13 +66,19 @@ def how_read(source: Source) -> str:
     return " · ".join(filter(None, (each(source) for each in words)))
 
 
-def lists_words(mapping: Mapping, columns: Sequence[str], second: Sequence[str] = ()) -> Runs:
+def lists_words(
+    mapping: Mapping, columns: Sequence[str], second: Sequence[str] = (), *, is_categories: bool = False
+) -> Runs:
     """What is compared with what; of one list its rows among each other. () while a text is not chosen."""
     a = _joined_columns(mapping.roles, mapping.template, columns)
     b = _joined_columns(mapping.second_roles, mapping.second_template, second)
     names = {"a": listed_runs(a), "b": listed_runs(b)}
     if not a or (second and not b):
         return ()
+    if is_categories and len(a) > 1:
+        return emphasised("{a} of each row are read as one text and compared with each category.", **names)
+    if is_categories:
+        return emphasised("{a} of each row is compared with each category.", **names)
     if not second:
         if len(a) > 1:
             return emphasised("{a} are read as one text and compared with those of all other rows.", **names)

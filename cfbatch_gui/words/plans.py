@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import PastTimes, Spent
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.workers_ai.catalogue import FREE_NEURONS_A_DAY, Price, next_reset, price
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import Runs, about_dollars, emphasised, number, percent, plural, prices, size, worded
@@ -68,7 +68,10 @@ def lists_words(lists: "ListCounts", found: Plan, job: Job) -> Runs:
     """Such as "500 rows of A and 2,000 of B are sent once: 2,500 texts, about $0.0004"; of one list its rows."""
     a, b = lists.texts
     rows: Runs = ((plural(a, "{n} row", "{n} rows"), True),)
-    if b:
+    if b and job.purpose is Purpose.CATEGORIES:
+        texts_of_b = plural(b, "{n} text of your categories", "{n} texts of your categories")
+        rows = emphasised("{a} and {b}", a=rows[0][0], b=texts_of_b)
+    elif b:
         of_a, of_b = plural(a, "{n} row of A", "{n} rows of A"), plural(b, "{n} of B", "{n} of B")
         rows = emphasised("{a} and {b}", a=of_a, b=of_b)
     if not found.batches:

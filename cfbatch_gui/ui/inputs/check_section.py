@@ -515,7 +515,10 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
     if state.incomplete:
         return state.incomplete, ""
     if state.wants_second_list(job):
-        return message("add_second_list"), ""
+        typed = tr("Type your categories first, one a line, or open a file that has them.")
+        return typed if job.options.purpose is Purpose.CATEGORIES else message("add_second_list"), ""
+    if job.options.purpose is Purpose.CATEGORIES and state.second is not None and len(state.second.sample) < 2:
+        return tr("Add a second category: with one alone there is nothing to choose between."), ""
     if job.kind is Kind.RANK and state.kind is Kind.RANK and not find_model(job.model).can_rank:
         return state.trouble or tr("This model cannot rank texts in batches."), "use bge-m3"
     if state.trouble:

@@ -27,6 +27,7 @@ from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.budget import may_cost
+from cfbatch_gui.ui.inputs import draft_state
 from cfbatch_gui.ui.inputs.drafts import Drafts, task
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import MenuButton, add_action
@@ -98,8 +99,21 @@ class DraftActions(Drafts):
 
     def use_example(self) -> None:
         """That of the purpose which the job has."""
-        names = EXAMPLES.get(self.shown.purpose(self.job()) or Purpose.RANK, _TEXTS)
-        self.open_paths([resource(f"examples/{name}") for name in names])
+        purpose = self.shown.purpose(self.job()) or Purpose.RANK
+        paths = [resource(f"examples/{name}") for name in EXAMPLES.get(purpose, _TEXTS)]
+        if purpose is Purpose.CATEGORIES:
+            self._use_with_categories(*paths)
+        else:
+            self.open_paths(paths)
+
+    @task("example")
+    async def _use_with_categories(self, job_id: str, path: Path, categories: Path) -> None:
+        """Take categories of a file as if they had been typed."""
+        lines = await asyncio.to_thread(lambda: [row.cells[0] for row in draft_state.open_file(categories).sample])
+        folder = self.program.folder(job_id).path
+        file = await asyncio.to_thread(draft_state.typed_categories, folder, "\n".join(lines))
+        if file is not None:
+            self.open(job_id, path, file)
 
     @task("paste")
     async def take_text(self, job_id: str, text: str, at: int | None = None) -> None:

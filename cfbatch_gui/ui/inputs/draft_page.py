@@ -5,7 +5,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.check_section import CheckSection
 from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
@@ -95,7 +95,7 @@ class DraftPage(DropTarget):
         has_lists = purpose is not None and purpose.takes_lists and not state.missing
         self.data.setVisible(not has_lists)
         self.lists.setVisible(has_lists)
-        self.matching.setVisible(has_lists and state.file is not None)
+        self.matching.setVisible(purpose is Purpose.MATCH and has_lists and state.file is not None)
         if has_lists:
             self.lists.show_state(state, job)
             self.matching.show_state(state, job)

@@ -2,6 +2,8 @@
 files are for threads.
 """
 
+import csv
+import io
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,14 +23,18 @@ from cfbatch_gui.core.jobs.plan.packing import Plan
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job, Purpose, usual_purpose
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.categories import sentences_of
 from cfbatch_gui.core.results.matches import ListCounts
-from cfbatch_gui.core.system.files import sha256_of
+from cfbatch_gui.core.system.files import sha256_of, write_own_file
 from cfbatch_gui.core.versions import DraftVersion, last_mapping
+from cfbatch_gui.words.categories import category_lines
 from cfbatch_gui.words.languages import tr
 
 PREVIEW_ROWS = 200
 MOST_PREVIEWED = 100_000  # rows, when more are asked for; they are in memory
 DEFAULT_OPTIONS = ReadOptions()
+TYPED = "categories.csv"  # the file in a job's folder with the categories that were typed
+_TYPED_OPTIONS = ReadOptions(encoding="utf-8", separator=",", has_header=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +132,12 @@ class DraftState:
         return tuple(name for name in columns if index_of(name, self.files[-1].columns) is not None)
 
     @property
+    def typed(self) -> OpenFile | None:
+        """The categories that were typed, also before there is a list to be sorted into them."""
+        files = self.files[1:] if self.files else self.aside
+        return next((each for each in files if each.path.name == TYPED), None)
+
+    @property
     def has_data(self) -> bool:
         return bool(self.files or self.missing)
 
@@ -156,6 +168,26 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
     """Recognise a file and read its first rows; it may read all of a text file. Raises InputError, UsageError."""
     source = open_source(path, options)
     return OpenFile(source, preview(source, PREVIEW_ROWS), options)
+
+
+def typed_categories(folder: Path, typed: str) -> OpenFile | None:
+    """Keep categories in the folder of their job, each example in a row of its own, and open them; None without any."""
+    (folder / TYPED).unlink(missing_ok=True)
+    if not (sentences := sentences_of(typed.splitlines())):
+        return None
+    text = io.StringIO()
+    csv.writer(text).writerows((each,) for each in ("Category", *sentences))
+    write_own_file(folder / TYPED, text.getvalue().encode())
+    return open_file(folder / TYPED, _TYPED_OPTIONS)
+
+
+def typed_before(folder: Path) -> Files:
+    return (open_file(folder / TYPED, _TYPED_OPTIONS),) if (folder / TYPED).exists() else ()
+
+
+def typed_lines(file: OpenFile) -> str:
+    """The categories of such a file as they may be typed."""
+    return "\n".join(category_lines([each.cells[0] for each in file.sample]))
 
 
 def readings(source: Source) -> dict[str, str]:

@@ -256,6 +256,9 @@ class Drafts(QObject):
     ) -> asyncio.Future[None]:
         """What is returned is done when the files are recognised or cannot be."""
         opening = next(each.name for each in files if isinstance(each, Path))
+        state = self.state(job_id)
+        if len(files) == 1 and not state.files and self.job(job_id).options.purpose is Purpose.CATEGORIES:
+            files = (*files, *state.aside)
         return self._open(job_id, opening, self._take(job_id, files, options))
 
     def add(self, job_id: str, path: Path, holds: Role) -> None:
@@ -277,6 +280,20 @@ class Drafts(QObject):
     def relate(self) -> None:
         """Take the list itself for list B: its rows are compared among each other."""
         self.change(self.current, is_related=True)
+
+    @task("open")
+    async def type_categories(self, job_id: str, typed: str) -> None:
+        """Take what is typed for list B, or once there is a list A."""
+        self.tasks.cancel(f"read {job_id}")
+        folder = self.program.folder(job_id).path
+        file = await self._in_thread(job_id, partial(draft_state.typed_categories, folder, typed))
+        before = self.state(job_id)
+        if before.file is None:
+            self.change(job_id, aside=(file,) if file is not None else ())
+            return
+        files = (before.file, *((file,) if file is not None else ()))
+        mapping = await asyncio.to_thread(draft_state.guessed, files, before.kind)
+        self._use(job_id, files, draft_state.kept(mapping, files, before) if file is not None else mapping)
 
     def swap(self) -> None:
         state = self.shown
@@ -410,7 +427,7 @@ class Drafts(QObject):
         folder, job = self.program.folder(job_id), self.job(job_id)
         draft = await asyncio.to_thread(folder.draft)
         if draft is None:
-            self.change(job_id, opening="")
+            self.change(job_id, opening="", aside=await asyncio.to_thread(draft_state.typed_before, folder.path))
             return
         state = replace(self.state(job_id), kind=draft.mapping.kind, mapping=draft.mapping)
         try:

@@ -8,17 +8,19 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.jobs.states import MOST_BEST, Job, Purpose
+from cfbatch_gui.core.results.categories import parse_categories
 from cfbatch_gui.ui import widgets
-from cfbatch_gui.ui.inputs import data_section
+from cfbatch_gui.ui.inputs import data_section, draft_state
 from cfbatch_gui.ui.inputs.data_section import TemplateEditor, template_of
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Button, Card, CheckBox, Flow, IconLabel, Label, LinkButton, boxed, column, row
+from cfbatch_gui.ui.widgets.category_lines import CategoryLines
 from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.words import inputs
-from cfbatch_gui.words.figures import number, one_line
+from cfbatch_gui.words.figures import Runs, number, one_line, plural
 from cfbatch_gui.words.languages import said
 
 _BADGE = 24  # pixels
@@ -51,17 +53,17 @@ class ListPart(data_section.FilePart):
         self.paste_button = widgets.IconButton("clipboard-paste", words, partial(drafts.paste, at))
         self._words.pop(self.remove)  # the menu of the section removes it
         order = (self.header, self.sheet, self.separator, self.hidden, self.encoding)
-        for link in (*order, self.more):
+        self.type_instead = LinkButton(self.tr("Type them instead"), on_click=self._type_instead)
+        for link in (*order, self.more, self.type_instead):
             link.setProperty("small", "true")
-        links = boxed(Flow(self.part, *(self._links[link] for link in order), self.more))
+        links = boxed(Flow(self.part, *(self._links[link] for link in order), self.more, self.type_instead))
         below = boxed(row(_BADGE + SMALL, links, gap=0))
         self._head = boxed(row(badge, self.name, (self.facts, 1), self.open_button, self.paste_button))
         self.table.setAccessibleName(self.tr("First rows of list {list}").format(list=self._list))
         self._head.setMinimumHeight(scaled(_HEAD_HEIGHT))
         self._read = boxed(column(below, self.notice, self.below, self.table, None, gap=6))
-        self.frame = Card(
-            self._head, self._read, self._place(), None, inset=True, gap=4, margins=(14, SMALL, 14, SMALL)
-        )
+        parts = (self._head, self._read, self._place(), (self._typing(), 100), None)
+        self.frame = Card(*parts, inset=True, gap=4, margins=(14, SMALL, 14, SMALL))
         return column(self.frame, gap=0)
 
     def _place(self) -> QWidget:
@@ -81,12 +83,32 @@ class ListPart(data_section.FilePart):
         self._empty = boxed(column(self.missing, boxed(ways), gap=MEDIUM, margins=(_BADGE + SMALL, 0, 0, SMALL)))
         return self._empty
 
+    def _typing(self) -> QWidget:
+        """The field in which categories are typed instead of a list B."""
+        self.typed = CategoryLines(self._actions.type_categories)
+        self.open_instead = LinkButton(self.tr("Open a file…"), on_click=partial(self._actions.choose_list, self._at))
+        words = Flow(Label(self.tr("gives the categories"), "small"), Label("·", "quiet"), self.open_instead)
+        self._typed = boxed(column(row(_BADGE + SMALL, boxed(words), gap=0), (self.typed, 1), gap=6))
+        self._typed_for = ""  # the job whose categories stand there
+        return self._typed
+
+    def _type_instead(self) -> None:
+        self._actions.remove_second()
+        self.typed.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._actions.type_categories(self.typed.text())
+
     def show_state(self, state: DraftState, job: Job) -> None:
         file = state.files[self._at] if self._at < len(state.files) else None
         mapping, is_categories = state.mapping, job.options.purpose is Purpose.CATEGORIES
+        is_typed = self._at == 1 and is_categories and (file is None or state.typed is not None)
         for part in (self._read, self.open_button, self.paste_button):
-            part.setVisible(file is not None)
-        self._empty.setVisible(file is None)
+            part.setVisible(file is not None and not is_typed)
+        self._empty.setVisible(file is None and not is_typed)
+        self._typed.setVisible(is_typed)
+        self.type_instead.setVisible(self._at == 1 and is_categories)
+        if is_typed:
+            self._show_typed(state, job)
+            return
         if file is not None and mapping is not None:
             counted = state.counted(job) if state.is_read else None
             self.show_file(file, mapping, rows=counted.rows[self._at] if counted else -1)
@@ -98,19 +120,29 @@ class ListPart(data_section.FilePart):
         self.name.setText(self.tr("List {list}").format(list=self._list))
         self._show_ways(state, is_categories=is_categories)
 
+    def _show_typed(self, state: DraftState, job: Job) -> None:
+        """What is typed stays; another job has its own categories."""
+        file = state.typed
+        if self._typed_for != job.id and not state.opening:
+            self._typed_for = job.id
+            self.typed.show_text(draft_state.typed_lines(file) if file is not None else "")
+        count = len(parse_categories([each.cells[0] for each in file.sample])) if file is not None else 0
+        self.name.setText(self.tr("Categories"))
+        self.facts.setText(plural(count, "{n} category", "{n} categories") if count else "")
+
     def _show_ways(self, state: DraftState, *, is_categories: bool) -> None:
         """What is missing, and the ways to bring it."""
-        if self._at == 0:
-            words = self.tr("Your list, which comes back with new columns. Drop both lists here together, or one each.")
-        elif is_categories:
-            words = self.tr("A file with one category a row. Drop it here.")
-        else:
+        if self._at != 0:
             words = self.tr("The list that gives the matches is missing. Drop it here.")
+        elif is_categories:
+            words = self.tr("Your list, which comes back with new columns. Drop it here.")
+        else:
+            words = self.tr("Your list, which comes back with new columns. Drop both lists here together, or one each.")
         self.missing.setText(words)
         first = state.file if self._at else None
         others = [sheet for sheet in first.source.sheets if sheet != first.source.sheet] if first else []
         self.sheets.setVisible(bool(others))
-        self.same.setVisible(first is not None and not is_categories)
+        self.same.setVisible(first is not None)
         self.sheets.menu().clear()
         if first is not None:
             self.sheets.setText(self.tr("Another sheet of {name}…").format(name=one_line(first.path.name, 30)))
@@ -147,7 +179,9 @@ class ListsSection(data_section.FilesSection):
         QWidget.setTabOrder(self.swap_button, self._fold)  # the visible order, not that of creation
 
     def show_state(self, state: DraftState, job: Job) -> None:
-        self.swap_button.setVisible(state.second is not None)
+        is_categories = job.options.purpose is Purpose.CATEGORIES
+        self.set_title(self.tr("Your list and your categories") if is_categories else self.tr("Your two lists"))
+        self.swap_button.setVisible(state.second is not None and not is_categories)
         self.recipes.setVisible(state.file is not None)
         self.parts[1].setVisible(not state.is_related)
         for part, template in zip(self.parts, self.templates, strict=True):
@@ -156,7 +190,7 @@ class ListsSection(data_section.FilesSection):
         if not state.is_reading:
             self.hide_progress()
         is_done = state.file is not None and not state.incomplete
-        self._show_sentence(state)
+        self._show_sentence(state, is_categories=is_categories)
         if not is_done:
             self.set_folded(False)
         self.set_done(is_done and not state.wants_second_list(job))
@@ -180,9 +214,11 @@ class ListsSection(data_section.FilesSection):
         for part in self.parts:
             part.table.set_most_rows(max(_FEWEST_ROWS, min(_MOST_ROWS, rows)))
 
-    def _show_sentence(self, state: DraftState) -> None:
+    def _show_sentence(self, state: DraftState, *, is_categories: bool) -> None:
         mapping, columns = state.mapping, [each.columns for each in state.files]
-        runs = inputs.lists_words(mapping, *columns) if mapping is not None and columns else ()
+        runs: Runs = ()
+        if mapping is not None and columns:
+            runs = inputs.lists_words(mapping, *columns, is_categories=is_categories)
         wrong = said(state.incomplete)
         self.sentence.set_runs(((wrong, False),) if wrong else runs)
         self.sentence.set_role("attention" if wrong else "strong")
@@ -192,12 +228,12 @@ class ListsSection(data_section.FilesSection):
     def open_menu(self) -> QMenu:
         menu, drafts = QMenu(self), self._drafts
         state = drafts.shown
-        for at, file in enumerate(state.files):
+        for at, file in enumerate(state.files if state.typed is None else state.files[:1]):
             is_joined = state.mapping is not None and bool(template_of(state.mapping, second=at == 1))
             words = self.tr("Join columns of {list} by a template…").format(list="AB"[at])
             action = widgets.add_action(menu, words, partial(self._toggle_template, at), checked=is_joined)
             action.setEnabled(len(file.columns) > 1 or is_joined)
-        if state.second is not None:
+        if state.second is not None and state.typed is None:
             menu.addSeparator()
             widgets.add_action(menu, self.tr("Remove list B"), drafts.remove_second, "x")
         return data_section.pop_up(menu, self.change)

@@ -241,3 +241,42 @@ async def test_references_are_for_searching(driver: DraftDriver, tmp_path: Path)
     await ready(driver, "found.ris")
     assert (driver.job.id, driver.job.purpose) == (job.id, Purpose.SEARCH)
     assert texts(driver, 1) == ["One. First.", "Two"]
+
+
+async def test_categories_are_typed_before_or_after_the_list_and_stay(
+    driver: DraftDriver, lists: Sequence[Path], tmp_path: Path
+) -> None:
+    job = driver.new_draft("New job", kind=Kind.EMBED)
+    driver.program.drafts.use_for(job.id, purpose=Purpose.CATEGORIES)
+    driver.start_again()
+    b = driver.page.lists.parts[1]
+    await until(b.typed.isVisible)
+    b.typed.field.setPlainText("Cooking: pots | pans\n\n")
+    await until(lambda: driver.state.typed is not None)
+
+    def come_back() -> None:
+        driver.page.drafts.forget(job.id)
+        driver.new_draft("Another")
+        driver.page.show_job(job)
+
+    come_back()
+    await until(lambda: b.typed.text() == "Cooking: pots | pans")
+    driver.page.drafts.take([lists[0]])
+    await until(lambda: driver.is_settled() and driver.state.preflight is not None)
+    assert texts(driver, 2) == ["Cooking: pots", "Cooking: pans"] and driver.is_ready()
+
+    driver.qtbot.keyClicks(b.typed.field, "Digging: spades\r")
+    assert not driver.page.matching.isVisible() and not driver.page.lists.swap_button.isVisible()
+    await until(lambda: driver.is_ready() and texts(driver, 2)[-1:] == ["Digging: spades"])
+    come_back()
+    await until(lambda: driver.is_settled() and driver.is_ready() and b.typed.text().endswith("Digging: spades"))
+    b.typed.field.setPlainText("Cooking")
+    await until(lambda: driver.is_settled() and not driver.is_ready() and texts(driver, 2) == ["Cooking"])
+    drop(b, lists[1])
+    await ready(driver, "supplier.csv", "own.csv")
+    assert not b.typed.isVisible() and len(texts(driver, 2)) == 3
+    driver.click(b.type_instead)
+    b.typed.field.setPlainText("Cooking\nDigging")
+    await until(lambda: driver.is_settled() and driver.is_ready() and texts(driver, 2) == ["Cooking", "Digging"])
+    b.typed.field.setPlainText("")
+    await wants_b(driver, "supplier.csv")
