@@ -90,7 +90,11 @@ class ListPart(data_section.FilePart):
         words = Flow(Label(self.tr("gives the categories"), "small"), Label("·", "quiet"), self.open_instead)
         self._typed = boxed(column(row(_BADGE + SMALL, boxed(words), gap=0), (self.typed, 1), gap=6))
         self._typed_for = ""  # the job whose categories stand there
+        self.typed.field.textChanged.connect(self._keep_typed)
         return self._typed
+
+    def _keep_typed(self) -> None:
+        self._typed_for = self._actions.current
 
     def _type_instead(self) -> None:
         self._actions.remove_second()
@@ -123,9 +127,9 @@ class ListPart(data_section.FilePart):
     def _show_typed(self, state: DraftState, job: Job) -> None:
         """What is typed stays; another job has its own categories."""
         file = state.typed
-        if self._typed_for != job.id and not state.opening:
-            self._typed_for = job.id
+        if self._typed_for != job.id:
             self.typed.show_text(draft_state.typed_lines(file) if file is not None else "")
+            self._typed_for = job.id if file is not None else ""
         count = len(parse_categories([each.cells[0] for each in file.sample])) if file is not None else 0
         self.name.setText(self.tr("Categories"))
         self.facts.setText(plural(count, "{n} category", "{n} categories") if count else "")

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSignalBlocker, QTimer
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets.box_layouts import column
-from cfbatch_gui.ui.widgets.labels import Saying
+from cfbatch_gui.ui.widgets.labels import IconLine
 from cfbatch_gui.words.languages import tr
 
 _LEAST = 120  # pixels
@@ -29,12 +30,11 @@ class CategoryLines(QWidget):
         self.field.setPlaceholderText("\n".join(examples))
         self.field.setTabChangesFocus(True)
         self.field.setMinimumHeight(scaled(_LEAST))
-        self.hint = Saying("info")
-        self.hint.set_line(tr("One a line, with what belongs there after a colon; | stands between several examples."))
+        hint = tr("One a line, with what belongs there after a colon; | stands between several examples.")
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self._timer.timeout.connect(lambda: on_typed(self.text()))
         self.field.textChanged.connect(self._timer.start)
-        self.setLayout(column((self.field, 1), self.hint, gap=6))
+        self.setLayout(column((self.field, 1), IconLine(hint), gap=6))
         self.setFocusProxy(self.field)
 
     def text(self) -> str:
@@ -42,5 +42,7 @@ class CategoryLines(QWidget):
 
     def show_text(self, text: str) -> None:
         """Another text, which nobody has typed."""
-        self.field.setPlainText(text)
+        with QSignalBlocker(self.field):
+            self.field.setPlainText(text)
+        self.field.moveCursor(QTextCursor.MoveOperation.End)
         self._timer.stop()

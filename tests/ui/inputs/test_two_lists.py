@@ -246,8 +246,9 @@ async def test_references_are_for_searching(driver: DraftDriver, tmp_path: Path)
 async def test_categories_are_typed_before_or_after_the_list_and_stay(
     driver: DraftDriver, lists: Sequence[Path], tmp_path: Path
 ) -> None:
-    job = driver.new_draft("New job", kind=Kind.EMBED)
-    driver.program.drafts.use_for(job.id, purpose=Purpose.CATEGORIES)
+    another, job = (driver.new_draft("New job", kind=Kind.EMBED) for _ in range(2))
+    for each in (another, job):
+        driver.program.drafts.use_for(each.id, purpose=Purpose.CATEGORIES)
     driver.start_again()
     b = driver.page.lists.parts[1]
     await until(b.typed.isVisible)
@@ -256,8 +257,8 @@ async def test_categories_are_typed_before_or_after_the_list_and_stay(
 
     def come_back() -> None:
         driver.page.drafts.forget(job.id)
-        driver.new_draft("Another")
-        driver.page.show_job(job)
+        for each in (another, job):
+            driver.page.show_job(driver.program.ledger.job(each.id))
 
     come_back()
     await until(lambda: b.typed.text() == "Cooking: pots | pans")
@@ -265,7 +266,7 @@ async def test_categories_are_typed_before_or_after_the_list_and_stay(
     await until(lambda: driver.is_settled() and driver.state.preflight is not None)
     assert texts(driver, 2) == ["Cooking: pots", "Cooking: pans"] and driver.is_ready()
 
-    driver.qtbot.keyClicks(b.typed.field, "Digging: spades\r")
+    driver.qtbot.keyClicks(b.typed.field, "\rDigging: spades")
     assert not driver.page.matching.isVisible() and not driver.page.lists.swap_button.isVisible()
     await until(lambda: driver.is_ready() and texts(driver, 2)[-1:] == ["Digging: spades"])
     come_back()
