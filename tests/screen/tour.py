@@ -295,6 +295,9 @@ class Tour:
                 search.search()
                 await self._stop("search-found")
         await self._vectorize()
+        self._space.job_page.view("search").screening.begin_button.click()
+        await self._stop("screening")
+        self._space.screening_page.leave()
 
     async def _vectorize(self) -> None:
         """What stands there after a push and after a search, and the form before the next."""

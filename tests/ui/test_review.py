@@ -12,6 +12,7 @@ from cfbatch_gui.core.judgements.review import NONE, Review
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.matches import Matches, MatchState, read_matches
 from cfbatch_gui.ui.evaluation.review_page import ReviewPage
+from cfbatch_gui.ui.evaluation.screening_page import ScreeningPage
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.stage import Stage, opened
 from tests.support.lists import numbered_lists, two_lists
@@ -33,7 +34,7 @@ async def begin(stage: Stage, job_id: str) -> tuple[ReviewPage, Review]:
     return page, page.session
 
 
-async def press(page: ReviewPage, key: Qt.Key) -> None:
+async def press(page: ReviewPage | ScreeningPage, key: Qt.Key) -> None:
     """Wherever the focus is, until the next row is there."""
     QTest.keyClick(page.window().focusWidget(), key)
     await until(lambda: not page.tasks.running())

@@ -14,15 +14,15 @@ class Screening:
 
     def __init__(self, records: Records, decisions: Decisions, *, clock: Callable[[], float]) -> None:
         self.records, self._decisions, self._pace = records, decisions, Pace(clock)
-        self._texts = records.texts()
-        self._verdicts = [verdict_of(decisions.find(text)) for text in self._texts]
+        self.texts = records.texts()
+        self.verdicts = [verdict_of(decisions.find(text)) for text in self.texts]
         self.given: list[tuple[int, Decision | None]] = []  # of this session: a record's place, and what counted before
         self.place = -1
         self._show(0)
 
     @property
     def flow(self) -> Flow:
-        return self.records.flow(self._verdicts)
+        return self.records.flow(self.verdicts)
 
     @property
     def score(self) -> float:
@@ -36,8 +36,8 @@ class Screening:
         if self.record is None:
             return
         decision = Decision(verdict, accepted=verdict is Verdict.INCLUDE)
-        self.given.append((self.place, self._decisions.decide(self._texts[self.place], decision)))
-        self._verdicts[self.place] = verdict
+        self.given.append((self.place, self._decisions.decide(self.texts[self.place], decision)))
+        self.verdicts[self.place] = verdict
         self._pace.answered()
         self._show(self.place + 1)
 
@@ -46,19 +46,19 @@ class Screening:
         if not self.given:
             return
         place, before = self.given[-1]
-        self._decisions.decide(self._texts[place], before)
+        self._decisions.decide(self.texts[place], before)
         self.given.pop()
-        self._verdicts[place] = verdict_of(before)
+        self.verdicts[place] = verdict_of(before)
         self._pace.taken_back()
         self._show(place)
 
     def _show(self, start: int) -> None:
         """The next record that has no verdict, from `start` on, then from the first; None when there is none."""
-        count = len(self._texts)
+        count = len(self.texts)
         is_open = (
             each
             for each in (*range(start, count), *range(start))
-            if self._verdicts[each] is None and not self.records.is_duplicate[each]
+            if self.verdicts[each] is None and not self.records.is_duplicate[each]
         )
         self.place = next(is_open, -1)
         self.record: ListRow | None = None

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.jobs.states import Job
@@ -16,10 +16,10 @@ from cfbatch_gui.core.results.list_rows import ListColumns
 from cfbatch_gui.core.results.matches import Matches, read_matches
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
+from cfbatch_gui.ui.evaluation.deciding_page import DecidingPage
 from cfbatch_gui.ui.evaluation.judge_page import OneByOne, key_cap
-from cfbatch_gui.ui.notices import Notices, PageUndo, announce
+from cfbatch_gui.ui.notices import Notices, announce
 from cfbatch_gui.ui.results.results_page import named_cells
-from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, Label, LinkButton, StateLabel, boxed, column, row
 from cfbatch_gui.ui.widgets.bars import Bar
@@ -190,101 +190,39 @@ def _end_words(given: Sequence[Given]) -> str:
     )
 
 
-class ReviewPage(QWidget):
-    """`done` brings the id of the job whose matches were reviewed."""
-
-    done = Signal(str)
-
+class ReviewPage(DecidingPage[Review]):
     def __init__(self, program: Program, notices: Notices) -> None:
-        super().__init__()
-        self._program = program
-        self._job_id = ""
-        self.session: Review | None = None  # the review that is going on
-        self._written: asyncio.Future[None] | None = None  # the last decision, once it is
-        self.tasks = Tasks(self, notices.show_error)
-        self.header = widgets.PageHeader(tr("Review"))
-        self.header.add_button(widgets.Button(tr("Pause"), "pause", self._leave))
-        self.view = ReviewView(self._decide, self._take_back)
-        self.place = widgets.EmptyPlace("circle-check", "", tr("Back to the matches"))
-        self.place.pressed.connect(self._leave)
-        self._pages = QStackedWidget()
-        for page in (self.place, self.view):
-            self._pages.addWidget(page)
-        self.setLayout(column(self.header, 6, widgets.Roomy(self._pages), gap=0))
-        self._page_undo = PageUndo(self, notices.undos, tr("Undo the last decision"), self._take_back)
+        super().__init__(program, notices, title=tr("Review"), undo=tr("Undo the last decision"), tab="matches")
+        self.view = ReviewView(self._decide, self.take_back)
+        self.lay_out(self.view, tr("Back to the matches"), self.leave)
 
     def review(self, job: Job, matches: Matches | None = None) -> None:
         """`matches` as they are shown elsewhere are not read anew."""
-        self._job_id, self.session = job.id, None
-        self.header.set_facts(job.name, tr("the most doubtful rows first"))
-        self._say(tr("Reading the matches…"), button=False)
-        self.tasks.start("read", self._read(job, matches))
+        about, sentence = tr("the most doubtful rows first"), tr("Reading the matches…")
+        self.begin(job, about, sentence, partial(self._read, job, matches))
 
-    async def _read(self, job: Job, matches: Matches | None) -> None:
-        program, decisions = self._program, self._program.decisions_of(job)
+    async def _read(self, job: Job, matches: Matches | None) -> Review:
+        program, decisions = self.program, self.program.decisions_of(job)
         if matches is None:
             matches = await in_thread(read_matches, program.folder(job.id), job, decisions.find)
-        self.session = await asyncio.to_thread(Review, matches, decisions, clock=program.clock)
-        self._show_current(self.session)
+        return await asyncio.to_thread(Review, matches, decisions, clock=program.clock)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        has_modifier = event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)
-        if event.isAutoRepeat() or has_modifier:
-            super().keyPressEvent(event)
-        elif event.text().isdecimal() and event.text().isascii():
+    def take_key(self, event: QKeyEvent) -> bool:
+        if event.text().isdecimal() and event.text().isascii():
             self._decide(int(event.text()) - 1)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._decide(0)
-        elif event.key() == Qt.Key.Key_Backspace:
-            self._take_back()
-        elif event.key() == Qt.Key.Key_Escape:
-            self._leave()
         else:
-            super().keyPressEvent(event)
+            return False
+        return True
+
+    def show_next(self, session: Review) -> str:
+        if session.asked is None:
+            return _end_words(session.given)
+        self.view.show_row(session, session.asked)
+        return ""
 
     def _decide(self, place: int) -> None:
         session = self.session
         if session is not None and session.asked is not None and place < len(session.asked.options):
-            self._write(session, partial(session.decide, place))
-
-    def _take_back(self) -> None:
-        if (session := self.session) is not None:
-            self._write(session, session.take_back)
-
-    def _write(self, session: Review, write: Callable[[], object]) -> None:
-        async def write_and_show() -> None:
-            await asyncio.to_thread(write)
-            self._show_current(session)
-
-        if not self.tasks.is_running("write"):
-            self._written = self.tasks.start("write", write_and_show())
-
-    def _show_current(self, session: Review) -> None:
-        if session is not self.session:
-            return
-        self._page_undo.renew(bool(session.given))
-        if session.asked is None:
-            self._say(_end_words(session.given), button=True)
-            self.place.button.setFocus(Qt.FocusReason.OtherFocusReason)
-        else:
-            self.view.show_row(session, session.asked)
-            self._pages.setCurrentWidget(self.view)
-            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _say(self, sentence: str, *, button: bool) -> None:
-        self.place.set_sentence(sentence)
-        self.place.button.setVisible(button)
-        self._pages.setCurrentWidget(self.place)
-
-    def _leave(self) -> None:
-        """What is decided stays, and is on the disk before the matches are shown."""
-
-        async def leave() -> None:
-            if self._written is not None:
-                await asyncio.wait({self._written})
-            self.done.emit(self._job_id)
-
-        self.tasks.cancel("read")
-        self.session = None
-        self._page_undo.renew(False)
-        self.tasks.start("leave", leave())
+            self.write(partial(session.decide, place))

@@ -17,7 +17,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results import duplicates, groups
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Progress
 from cfbatch_gui.core.results.exports.rows import vector_texts
-from cfbatch_gui.core.results.nearest import LONGEST, embed_sentence, nearest_to
+from cfbatch_gui.core.results.nearest import LONGEST, ask, nearest_to
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import widgets
@@ -26,6 +26,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results import results_page
 from cfbatch_gui.ui.results.results_page import TextList, VectorPage, id_column, labelled, row_column, text_column
+from cfbatch_gui.ui.results.screening_entry import ScreeningEntry
 from cfbatch_gui.ui.tables.table_rows import Column, NumberColumn, PagedRows, Rows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
@@ -170,16 +171,25 @@ _MOST = 100
 
 class SearchView(VectorPage):
     """Finds what is most like a text of one's own, by one request, which is billed, or like a text of the job, by its
-    vector.
+    vector. `screen_wanted` brings the id of the job.
     """
+
+    screen_wanted = Signal(str)
 
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "search")
+        self.screening = ScreeningEntry(program, self.tasks)
+        self.screening.wanted.connect(self.screen_wanted)
         self._vector: NDArray[np.float32] | None = None
         self._asked = ""
         self._make_widgets()
-        ask = column(row((self.sentence, 1), self.button), self.price, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
+        below = Flow(self.price, None, self.screening)
+        ask = column(row((self.sentence, 1), self.button), below, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
         self.lay_out(self.found, ask)
+
+    def show_job(self, job: Job) -> None:
+        super().show_job(job)
+        self.screening.show_question(job, self._asked)
 
     def clear(self) -> None:
         self._vector, self._asked = None, ""
@@ -241,7 +251,8 @@ class SearchView(VectorPage):
         self.foot.set_line(worded("Asking {title}…", title=title_words(title)), "loader")
         try:
             client = self.program.address_book.client(self.job.connection)
-            self._vector = await embed_sentence(client, self.job, self.embeddings, text)
+            found = await ask(client, self.job, self.embeddings, (text,), now=self.program.clock())
+            self._vector = found[text]
             self._asked = text
         finally:
             self._show_price()
@@ -262,6 +273,7 @@ class SearchView(VectorPage):
 
     def _show_list(self) -> None:
         self.stack.show_content()
+        self.screening.show_question(self.job, "" if self.found.of else self._asked)
         self.show_foot(tr("Open a text with Enter or a double click to find what is like it; that sends nothing."))
 
     # Showing

@@ -1,5 +1,7 @@
 """A text with the places of what is searched for marked in it."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QTextCursor, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit
@@ -111,14 +113,21 @@ class PlainText(QPlainTextEdit):
 
     def mark(self, sought: str) -> None:
         """Mark the places of `sought`, and scroll to the first; "" marks none."""
+        spans = marked_spans(self.toPlainText(), sought)
+        self.mark_spans(spans)
+        if spans:
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(spans[0][0])
+            self.setTextCursor(cursor)
+            self.ensureCursorVisible()
+
+    def mark_spans(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Start and length of each place, in UTF-16 code units."""
         marks: list[QTextEdit.ExtraSelection] = []
-        for start, length in marked_spans(self.toPlainText(), sought)[:_MOST_MARKS]:
+        for start, length in spans[:_MOST_MARKS]:
             mark = QTextEdit.ExtraSelection()
             cursor = QTextCursor(self.document())
             cursor.setPosition(start)
-            if not marks:
-                self.setTextCursor(cursor)
-                self.ensureCursorVisible()
             cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
             mark.cursor, mark.format = cursor, mark_format()
             marks.append(mark)

@@ -112,7 +112,7 @@ def import_pages(program: Program) -> None:
     """Import all pages and make what they use; in a thread after the first painting, so that no click waits for it."""
     from cfbatch_gui.ui import settings  # noqa: F401
     from cfbatch_gui.ui.connections import connection_page  # noqa: F401
-    from cfbatch_gui.ui.evaluation import comparison_page, judge_page, review_page  # noqa: F401
+    from cfbatch_gui.ui.evaluation import comparison_page, judge_page, review_page, screening_page  # noqa: F401
     from cfbatch_gui.ui.inputs import draft_page  # noqa: F401
     from cfbatch_gui.ui.jobs import details_view, elsewhere, job_page, progress_view  # noqa: F401
     from cfbatch_gui.ui.results import export_dialog, map_view, matches_view, quality_view, vectorize_page, vectors_view  # noqa: F401
@@ -156,6 +156,7 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         "quality_help_wanted": partial(workspace.menus.show_help, Topic.QUALITY),
         "judge_wanted": workspace.judge,
         "review_wanted": lambda job_id: workspace.review(job_id, getattr(view, "matches", None)),
+        "screen_wanted": workspace.screen,
         "export_wanted": workspace.export,
     }
     for signal, receiver in receivers.items():

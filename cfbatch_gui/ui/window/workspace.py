@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
     from cfbatch_gui.ui.evaluation.judge_page import JudgePage
     from cfbatch_gui.ui.evaluation.review_page import ReviewPage
+    from cfbatch_gui.ui.evaluation.screening_page import ScreeningPage
     from cfbatch_gui.ui.inputs.draft_page import DraftPage
     from cfbatch_gui.ui.jobs.job_page import JobPage
     from cfbatch_gui.ui.settings import SettingsPage, TrafficPage
@@ -186,7 +187,16 @@ class Workspace:
         from cfbatch_gui.ui.evaluation.review_page import ReviewPage
 
         page = self._added(ReviewPage(self.program, self.notices))
-        page.done.connect(self._reviewed)
+        page.done.connect(self._decided)
+        return page
+
+    @cached_property
+    def screening_page(self) -> "ScreeningPage":
+        from cfbatch_gui.ui.evaluation.screening_page import ScreeningPage
+
+        page = self._added(ScreeningPage(self.program, self.notices))
+        page.done.connect(self._decided)
+        page.export_wanted.connect(self.export)
         return page
 
     @cached_property
@@ -395,10 +405,19 @@ class Workspace:
 
         self.when_ready("open", show)
 
-    def _reviewed(self, job_id: str) -> None:
+    def screen(self, job_id: str) -> None:
+        """Screen the records of a job, which stays the one that is open, in the order of its question."""
+
+        def show() -> None:
+            self.window.pages.setCurrentWidget(self.screening_page)
+            self.screening_page.screen_records(self.program.ledger.job(job_id))
+
+        self.when_ready("open", show)
+
+    def _decided(self, job_id: str, tab: str) -> None:
         self.open_if_there(job_id)
         if "job_page" in vars(self):
-            self.job_page.show_tab("matches")
+            self.job_page.show_tab(tab)
 
     def judge_shown(self) -> None:
         if self.is_shown("comparison_page"):
