@@ -103,43 +103,43 @@ async def test_counts_add_up_and_filter_and_the_threshold_is_moved_by_keys(
 async def test_a_row_is_decided_by_key_which_is_undone_and_stays(driver: JobPageDriver, tmp_path: Path) -> None:
     job = await matched(driver, tmp_path)
     view = await opened(driver, job)
-    (to_check, *_), decisions = view._now.to_review().tolist(), driver.program.decisions_of(job)
+    (to_check, *_), decisions = view.now.to_review().tolist(), driver.program.decisions_of(job)
     assert driver.page.review_button.isVisible() and str(counts(view)[2]) in driver.page.review_button.text()
     view.table.selectRow(to_check)
-    (a,) = view._now.rows_a([to_check])
+    (a,) = view.now.rows_a([to_check])
     second = view.panel.candidates[1][0]
     view.card.field.setFocus()
     QTest.keyClick(view.card.field, Qt.Key.Key_Return)  # where it means something else
     await at_rest(view)
-    assert view._now.states[to_check] == MatchState.CHECK
+    assert view.now.states[to_check] == MatchState.CHECK
     view.table.setFocus()
     QTest.keyClick(view.table, Qt.Key.Key_2)
     await at_rest(view)
-    assert decisions.find(a.text) == Decision(view._now.rows_b([second])[0].text, accepted=True)
+    assert decisions.find(a.text) == Decision(view.now.rows_b([second])[0].text, accepted=True)
     assert (
-        view._now.states[to_check] == MatchState.ACCEPTED and view.rows.row(to_check).b == view._now.rows_b([second])[0]
+        view.now.states[to_check] == MatchState.ACCEPTED and view.rows.row(to_check).b == view.now.rows_b([second])[0]
     )
     QTest.keyClick(driver.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     await until(lambda: decisions.find(a.text) is None)
     await at_rest(view)
-    assert view._now.states[to_check] == MatchState.CHECK
+    assert view.now.states[to_check] == MatchState.CHECK
     QTest.keyClick(view.table, Qt.Key.Key_0)
     await at_rest(view)
-    assert view._now.states[to_check] == MatchState.NONE
+    assert view.now.states[to_check] == MatchState.NONE
     QTest.keyClick(view.table, Qt.Key.Key_Return)
     await at_rest(view)
-    assert view._now.states[to_check] == MatchState.ACCEPTED and not view.panel.back_link.isHidden()
+    assert view.now.states[to_check] == MatchState.ACCEPTED and not view.panel.back_link.isHidden()
     assert sum(counts(view)[1:]) == counts(view)[0]
 
     view.read_again()
     await at_rest(view)
-    assert view._now.states[to_check] == MatchState.ACCEPTED
+    assert view.now.states[to_check] == MatchState.ACCEPTED
     view.panel.back_link.click()
     await at_rest(view)
     assert decisions.find(a.text) is None
-    decisions.decide(a.text, Decision(view._now.rows_b([second])[0].text, accepted=True))
+    decisions.decide(a.text, Decision(view.now.rows_b([second])[0].text, accepted=True))
     await driver.show(job)
-    await until(lambda: view._now.chosen[to_check] == second)  # decided elsewhere, as on the page of the review
+    await until(lambda: view.now.chosen[to_check] == second)  # decided elsewhere, as on the page of the review
 
 
 async def test_related_rows_have_no_decisions_and_removed_texts_are_not_the_same(
@@ -147,7 +147,7 @@ async def test_related_rows_have_no_decisions_and_removed_texts_are_not_the_same
 ) -> None:
     job = await driver.finished(A, Kind.EMBED)
     view = await opened(driver, driver.program.drafts.use_for(job.id, purpose=Purpose.MATCH))
-    assert view._now.is_related and view.panel.accept_button.isHidden() and driver.page.review_button.isHidden()
+    assert view.now.is_related and view.panel.accept_button.isHidden() and driver.page.review_button.isHidden()
     total, matches, to_check, without = counts(view)
     assert (to_check, matches + without) == (0, total) and total == view.rows.rowCount()
     assert view.rows.row(0).b not in (None, view.rows.row(0).a)
@@ -156,7 +156,7 @@ async def test_related_rows_have_no_decisions_and_removed_texts_are_not_the_same
     await driver.program.actions.forget_texts(job.id)
     view = await opened(driver, driver.program.ledger.job(job.id))
     assert view.panel.accept_button.isHidden()
-    assert not (view._now.states == MatchState.SAME).any()
+    assert not (view.now.states == MatchState.SAME).any()
     assert sum(counts(view)[1:]) == view.rows.rowCount() == counts(view)[0]
 
 

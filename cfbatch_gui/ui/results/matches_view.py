@@ -2,31 +2,25 @@
 get, and the candidates of the chosen row. With one list, the rows that are related to each of its rows.
 """
 
-import asyncio
 import math
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QAccessible, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QAccessible, QResizeEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSizePolicy, QStackedWidget, QWidget
 
-from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.list_rows import ListColumns, ListRow
-from cfbatch_gui.core.results.matches import MATCHED, UNMATCHED, Decision, Matches, MatchState, read_matches
+from cfbatch_gui.core.results.matches import MATCHED, UNMATCHED, Matches, MatchState
 from cfbatch_gui.core.results.matching import differing_numbers
-from cfbatch_gui.core.results.text_search import items_with
-from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.results_page import TYPING, ResultsPage, Version, labelled, named_cells, original_columns
+from cfbatch_gui.ui.results.match_page import MatchPage, MatchRow, or_none, text_title
+from cfbatch_gui.ui.results.results_page import labelled, named_cells, original_columns
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, NumberColumn, PagedRows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
@@ -45,12 +39,6 @@ A, B = "list-a", "list-b"  # the icons of the lists
 _NARROW = 900  # pixels of a page in which the panel stands below the table
 _TABLE, _PANEL, _PANE = 723, 366, 132  # widths, and the height of the panel below the table
 _LONGEST = 2_000  # characters of a text in the panel
-
-
-class MatchRow(NamedTuple):
-    at: int  # its index among the rows of A
-    a: ListRow
-    b: ListRow | None  # what is shown beside it, also where it is no match
 
 
 def differing_marks(shown: str, text: str, like: str) -> list[Mark]:
@@ -327,43 +315,25 @@ class ThresholdCard(widgets.Card):
         )
 
 
-class MatchesView(ResultsPage[Matches]):
-    """`review_wanted` brings the id of the job whose rows are to be checked, `to_review` how many they are; `changed`
-    brings the job with another threshold.
-    """
-
-    review_wanted = Signal(str)
-    to_review = Signal(int)
-    changed = Signal(object)
-    matching_help_wanted = Signal()
+class MatchesView(MatchPage):
+    """The matches of two lists, or the related rows of one."""
 
     def __init__(self, program: Program, notices: Notices) -> None:
-        super().__init__(program, notices, "link")
-        self.matches: Matches | None = None
-        self._shown_rows: NDArray[np.int64] = np.zeros(0, np.int64)  # of A, in the order of the table
+        table = TableView("matches", tr("Matches"))
+        super().__init__(program, notices, "link", table, tr("Find in both lists"))
         self._states: tuple[MatchState, ...] = tuple(MatchState)
-        self._found: NDArray[np.bool_] | None = None  # which rows of A have what is looked for, or their matches
-        self._row = 0  # the chosen one
         self.card = ThresholdCard()
-        self.card.moved.connect(self._threshold_moved)
+        self.slider = self.card.slider
+        self.card.moved.connect(self.threshold_moved)
         self.card.picked.connect(self._states_picked)
-        self.table = TableView("matches", tr("Matches"), on_picked=self._picked)
         self._cells = self.table.cells = MatchCells(self.table)
         self.table.setItemDelegate(self._cells)
-        self.rows: PagedRows[MatchRow] = PagedRows((), count=0, fetch=self._fetch, parent=self)
-        self.find_field = self.add_search(tr("Find in both lists"), self.table)
         orders = ((tr("as in your file"), "file"), (tr("most doubtful first"), "doubt"), (tr("by score"), "score"))
-        self.order = widgets.Choice(tr("Order"), orders, lambda _: self._fill())
+        self.order = widgets.Choice(tr("Order"), orders, lambda _: self.fill())
         self.panel = MatchPanel()
         self.panel.decided.connect(self._decide)
         self._lay_out()
-        for key in ("Return", "Enter"):
-            accept = QShortcut(QKeySequence(key), self.table, self.panel.accept_button.click)
-            accept.setContext(Qt.ShortcutContext.WidgetShortcut)  # the constructor's argument for it is ignored
-        for digit in range(10):
-            act = partial(self.panel.take, digit - 1) if digit else self.panel.none_button.click
-            take = QShortcut(QKeySequence(str(digit)), self._split, act)
-            take.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.add_keys(self._split, self.panel.take, self.panel.none_button.click)
 
     def _lay_out(self) -> None:
         bar = widgets.Flow(self.find_field, labelled(tr("Order"), self.order), None, ColumnsButton(self.table))
@@ -388,70 +358,33 @@ class MatchesView(ResultsPage[Matches]):
         """What is shown is called so."""
         return tr("Related rows") if self.matches is not None and self.matches.is_related else tr("Matches")
 
-    # Reading
-
-    def version(self, job: Job) -> Version:
-        """Each row of B once goes by the threshold; else another one changes nothing that was read."""
-        matching, judgements = job.options.matching, self.program.judgements
-        read_with = matching if matching.each_once else replace(matching, threshold=None)
-        return (*super().version(job), read_with, judgements.size())
-
     def begin(self, job: Job) -> None:
         super().begin(job)
-        self.matches, self._found, self._row = None, None, 0
-        self.find_field.reset()
         self.card.pick(tuple(MatchState))
-        self.to_review.emit(0)
 
-    def show_job(self, job: Job) -> None:
-        super().show_job(job)
-        if not (self.card.slider.isSliderDown() or self.tasks.is_running("keep")):  # which is later than the job's
-            self._show_threshold(job.options.matching.threshold)
-
-    async def read(self, job: Job) -> Matches:
-        folder, decisions = self.program.folder(job.id), self.program.decisions_of(job)
-        has_only_decisions = self.loaded[:-1] == self.version(job)[:-1] and not job.options.matching.each_once
-        if self.matches is not None and has_only_decisions:
-            return await in_thread(self.matches.with_decisions, decisions.find)
-        return await self.worked_out(
-            tr("Comparing every row with every other…"),
-            lambda tell: read_matches(folder, job, decisions.find, progress=tell),
-        )
-
-    async def show_read(self, job: Job, read: Matches) -> None:
+    async def show_read(self, job: Job, read: Matches | None) -> None:
         is_first, self.matches = self.matches is None, read
-        if not job.has_results or not len(read.items_a):
+        if read is None or not job.has_results or not len(read.items_a):
             self.say_nothing_yet(job)
             return
         if is_first:
             self._cells.of_b, self._cells.has_texts = 2 + len(read.columns_a.others), read.has_texts
-            self.rows = PagedRows(self._columns(read), count=0, fetch=self._fetch, parent=self)
-            self.table.show_rows(self.rows)
+            self.show_columns(read)
             hint = tr("Find in texts and ids") if read.is_related else tr("Find in both lists")
             self.find_field.setPlaceholderText(hint)
             self.find_field.setAccessibleName(hint)
         self.card.show_axis(read)
         self.stack.show_content()
         await self.find_text(self.find_field.text())
-        self._show_matches(read)
-
-    async def find_text(self, text: str) -> None:
-        if (read := self.matches) is None:
-            return
-        self._found = None
-        if text:
-            items = await in_thread(items_with, read.folder, text)
-            in_b = (read.first >= 0) & np.isin(read.items_b[read.first], items)
-            self._found = np.isin(read.items_a, items) | in_b
-        self._fill()
+        self.show_changed(read)
 
     # The table
 
-    def _columns(self, read: Matches) -> tuple[Column[MatchRow], ...]:
+    def columns(self, read: Matches) -> tuple[Column[MatchRow], ...]:
         looks = [match_look(state) for state in MatchState]
         most = figures.number(len(read.items_a) + 1)
         badges = ("", "") if read.is_related else (A, B)
-        titles = [_text_title(columns) for columns in (read.columns_a, read.columns_b)]
+        titles = [text_title(columns) for columns in (read.columns_a, read.columns_b)]
         return (
             NumberColumn("", lambda match: match.a.row, width=42, widest=(most,), colour=lambda _: "quiet"),
             Column(titles[0], lambda match: match.a.text, stretch=True, is_searched=True, badge=badges[0]),
@@ -462,22 +395,22 @@ class MatchesView(ResultsPage[Matches]):
                 stretch=True,
                 is_searched=True,
                 badge=badges[1],
-                colour=lambda match: "quiet" if self._is_without(match) else "text",
+                colour=lambda match: "quiet" if self.is_without(match) else "text",
             ),
             *_other_columns(read.columns_b, badges[1], lambda match: match.b),
             ScoreColumn(
                 tr("Score"),
-                self._score,
+                self.score,
                 width=121,
                 least=72,
                 align="left",
-                bar=self._score,
-                colour=lambda match: "quiet" if self._is_without(match) else "text",
+                bar=self.score,
+                colour=lambda match: "quiet" if self.is_without(match) else "text",
                 tip=tr("How much alike both texts are: 1 is the same meaning, 0 has nothing to do with it."),
             ),
             ScoreColumn(
                 tr("Margin"),
-                lambda match: _or_none(self._now.margins[match.at].item()),
+                lambda match: or_none(self.now.margins[match.at].item()),
                 width=70,
                 gives_way=True,
                 tip=tr("How far the first stands before the second. Small margins are close calls."),
@@ -492,38 +425,10 @@ class MatchesView(ResultsPage[Matches]):
             ),
         )
 
-    @property
-    def _now(self) -> Matches:
-        assert self.matches is not None  # noqa: S101 - rows are there only after it was read
-        return self.matches
-
     def _look(self, match: MatchRow) -> MatchLook:
-        return match_look(MatchState(self._now.states[match.at]))
+        return match_look(MatchState(self.now.states[match.at]))
 
-    def _is_without(self, match: MatchRow) -> bool:
-        return bool(self._now.chosen[match.at] < 0)
-
-    def _score(self, match: MatchRow) -> float | None:
-        chosen = int(self._now.chosen[match.at])
-        score = self._now.score_of(match.at, chosen) if chosen >= 0 else self._now.scores[match.at].item()
-        return _or_none(score)
-
-    def _fetch(self, start: int, stop: int) -> Sequence[MatchRow]:
-        """Also while painting, where no task would report that rows cannot be read: then empty ones, after a notice."""
-        read, rows = self._now, self._shown_rows[start:stop]
-        beside = np.where(read.chosen[rows] >= 0, read.chosen[rows], read.first[rows])
-        try:
-            a, b = read.rows_a(rows.tolist()), read.rows_b(beside[beside >= 0].tolist())
-        except UserError as error:
-            self.notices.show_error(error)
-            return [MatchRow(index, ListRow(0, "", "", 0, (), ""), None) for index in rows.tolist()]
-        of_b = iter(b)
-        return [
-            MatchRow(index, each, next(of_b) if other >= 0 else None)
-            for index, each, other in zip(rows.tolist(), a, beside.tolist(), strict=True)
-        ]
-
-    def _fill(self) -> None:
+    def fill(self) -> None:
         if (read := self.matches) is None:
             return
         kept = np.isin(read.states, self._states)
@@ -533,75 +438,23 @@ class MatchesView(ResultsPage[Matches]):
         elif self.order.value() == "doubt":
             how_sure = np.fmin(read.margins, np.abs(read.scores - read.threshold))
             rows = rows[np.lexsort((how_sure[rows], read.states[rows] != MatchState.CHECK))]
-        chosen, self._shown_rows = self._row, rows
-        self.rows.refresh(len(rows))
         self.panel.setVisible(len(rows) > 0)
-        if not len(rows):
+        self.show_only(rows)
+        if len(rows):
+            self._table_stack.show_content()
+        else:
             self._table_stack.show_sentence(tr("There is no such row."))
-            return
-        self._table_stack.show_content()
-        at = np.flatnonzero(rows == chosen)
-        self.table.selectRow(int(at[0]) if len(at) else 0)
 
-    def _picked(self, index: int) -> None:
-        match = self.rows.row(index)
-        self._row = match.at
+    def show_row(self, match: MatchRow) -> None:
         if self.shown is not None:
-            self.panel.show_row(self._now, match, self.shown.options.matching.best)
+            self.panel.show_row(self.now, match, self.shown.options.matching.best)
 
     def _states_picked(self, states: tuple[MatchState, ...]) -> None:
         self._states = states
-        self._fill()
+        self.fill()
 
-    # The threshold
-
-    def _threshold_moved(self, threshold: float | None) -> None:
-        if self.matches is not None:
-            self._show_threshold(threshold)
-            if not self.card.slider.isSliderDown():
-                self.tasks.start("keep", self._keep(threshold))
-
-    def _show_threshold(self, threshold: float | None) -> None:
-        if (read := self.matches) is None:
-            return
-        wanted = read.baseline.proposed if threshold is None else threshold
-        if wanted != read.threshold:
-            self._show_matches(read.with_threshold(wanted))
-
-    async def _keep(self, threshold: float | None) -> None:
-        """Keep the threshold with the job once it rests, and then show the rows that are so; until then none moves."""
-        await asyncio.sleep(TYPING)
-        job, before = self.shown, self.shown.options.matching.threshold if self.shown is not None else None
-        if job is not None and before != threshold:
-            await self._use(job.id, threshold)
-            self._offer_undo(tr("Undo the threshold"), "keep", partial(self._use, job.id, before))
-        self._fill()
-
-    def _offer_undo(self, words: str, name: str, undo: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        def act() -> None:
-            self.tasks.start(name, undo())
-
-        self.notices.undos.offer(words, act)
-
-    async def _use(self, job_id: str, threshold: float | None) -> None:
-        matching = replace(self.program.ledger.job(job_id).options.matching, threshold=threshold)
-        use = partial(self.program.drafts.use_for, job_id, matching=matching)
-        job = await self.program.store.on_disk(use)
-        if self.shown is not None and self.shown.id == job_id:
-            self.shown = job
-            self._show_threshold(threshold)
-            self._show_matches(self._now)
-        self.changed.emit(job)
-
-    def _show_matches(self, read: Matches) -> None:
-        """What the threshold or a decision has changed; the table keeps its rows."""
-        self.matches = read
-        proposed = read.threshold == read.baseline.proposed
-        self.card.show_matches(read, is_proposed=proposed)
-        self.to_review.emit(0 if read.is_related else read.counts()[MatchState.CHECK])
-        self.table.viewport().update()
-        if 0 <= self.table.currentIndex().row() < self.rows.rowCount():
-            self._picked(self.table.currentIndex().row())
+    def show_matches(self, read: Matches) -> None:
+        self.card.show_matches(read, is_proposed=read.threshold == read.baseline.proposed)
         self._show_foot(read)
 
     def _show_foot(self, read: Matches) -> None:
@@ -618,45 +471,9 @@ class MatchesView(ResultsPage[Matches]):
             words.append(worded("Practice vectors, not of {model}.", model=short_model(self.shown)))
         self.foot.set_line(" ".join(words), "info")
 
-    # Decisions
-
     def _decide(self, other: int | None) -> None:
-        can_be = self.matches is not None and self.matches.can_be_decided and bool(self.panel.candidates)
-        if can_be and self.shown is not None and not self.tasks.is_running("decide"):
-            self.tasks.start("decide", self._decided(self.shown, self._row, other))
-
-    async def _decided(self, job: Job, index: int, other: int | None) -> None:
-        read = self._now
-        before, decide = read.decided.get(index), self.program.decisions_of(job).decide
-        (a,) = read.rows_a([index])
-        decision = None
-        if other is not None:
-            (b,) = read.rows_b([other if other >= 0 else int(read.candidates.rows[index, 0])])
-            decision = Decision(b.text, accepted=other >= 0)
-        was = await asyncio.to_thread(decide, a.text, decision)
-        self._show_decision(index, other)
-
-        async def take_back() -> None:
-            await asyncio.to_thread(decide, a.text, was)
-            if self.shown is not None and self.shown.id == job.id and self.matches is not None:
-                self._show_decision(index, before)
-
-        self._offer_undo(worded("Undo the decision about row {n}", n=a.row), "decide", take_back)
-
-    def _show_decision(self, index: int, other: int | None) -> None:
-        self.matches = self._now.with_decision(index, other)
-        self.rows.refetch()
-        self._show_matches(self.matches)
-        if self.shown is None:
-            return
-        if not self._now.each_once:
-            self.loaded = self.version(self.shown)
-        self.show_job(self.shown)  # each row of B once: others may get what this one had
-
-
-def _text_title(columns: ListColumns) -> str:
-    names = [name for name, role in zip(columns.names, columns.roles, strict=True) if role is Role.TEXT]
-    return ", ".join(names) or tr("Text")
+        if self.panel.candidates:
+            self.decide(other)
 
 
 def _other_columns(
@@ -668,7 +485,3 @@ def _other_columns(
 
     names = [columns.names[at] for at in columns.others]
     return (replace(each, badge=badge) for each in original_columns(names, cells, width=120))
-
-
-def _or_none(score: float) -> float | None:
-    return None if math.isnan(score) else score
