@@ -299,6 +299,23 @@ async def match(stage: Stage, camera: Camera) -> None:
     await person.click("Pause")
 
 
+async def screening(stage: Stage, camera: Camera) -> None:
+    """From a list of references to the screening of its records."""
+    person, name = stage.person, "Sleep and greenery"
+    await run(stage.program, name, resource("examples/sleep-and-greenery.ris"), Kind.EMBED)
+    await person.click_row("Jobs", name)
+    await person.click("Search")
+    await person.type("A text to look for", "Does greenery near the home improve sleep in adults?")
+    await person.press(Qt.Key.Key_Return)
+    await person.click("Screen in this order…")
+    await person.until_sees("Identified 40")
+    for count, key in enumerate((Qt.Key.Key_I, Qt.Key.Key_I, Qt.Key.Key_M, Qt.Key.Key_E, Qt.Key.Key_I), 1):
+        await person.press(key)
+        await person.until_sees(f"{count} of 37")
+    await camera.take(stage, "screening")
+    await person.click("Pause")
+
+
 async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     """Drafts with problems, and a file whose encoding is chosen."""
     person = stage.person
@@ -366,6 +383,7 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
             await rank(stage, files, camera)
             await embed(stage, camera)
             await match(stage, camera)
+            await screening(stage, camera)
             await drafts(stage, files, camera)
         queue = at_work.Queue(clock)
         async with window(practice_times=at_work.TIMES, tell=queue.tell) as stage:
