@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "related": message("closest_rows_of_same_list"),
     "groups": message("groups_of_rows"),
     "search": message("find_texts_of_job_by_meaning"),
+    "sort": message("category_for_each_row"),
     "attach": message("add_job_was_made_elsewhere_request"),
     "account": message("jobs_your_account_collects_also_those"),
     "connections": message("list_add_test_remove_ways_service"),

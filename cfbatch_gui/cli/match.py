@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cfbatch_gui.cli import reading, working
 from cfbatch_gui.cli import run as running
@@ -37,12 +38,8 @@ def add_arguments(parser: Parser) -> None:
         second FILE2  list B, which gives them
     """)
     _add_matching_arguments(parser, best=1)
-    parser.add_options("""
-        --each-once  each row of B for one row of A only
-        --decisions FILE  first take what was decided about matches from a file with query, text and grade: 1 for a row
-            of B that belongs to a row of A, 0 for one that does not
-        --write-decisions FILE  in the end write all decisions as such a file
-    """)
+    parser.add_options("--each-once  each row of B for one row of A only")
+    add_decision_arguments(parser)
     running.add_sending_arguments(parser)
 
 
@@ -53,17 +50,31 @@ def add_related_arguments(parser: Parser) -> None:
     parser.set_defaults(second=None, each_once=False, decisions=None, write_decisions=None)
 
 
+def add_decision_arguments(parser: Parser) -> None:
+    parser.add_options("""
+        --decisions FILE  first take what was decided from a file with query, text and grade: 1 for a row or category
+            that belongs to a row, 0 for one that does not
+        --write-decisions FILE  in the end write all decisions as such a file
+    """)
+
+
+def add_threshold_argument(parser: Parser) -> None:
+    parser.add_options(
+        "--threshold SCORE  from which score on two rows match, or “auto” (default: what unrelated pairs do not reach)",
+        {"--threshold": checked(_threshold, _NO_THRESHOLD)},
+    )
+
+
 def _add_matching_arguments(parser: Parser, *, best: int) -> None:
+    add_threshold_argument(parser)
     parser.add_options(
         """
         --top K  so many of the best rows for each row (default: {best})
-        --threshold SCORE  from which score on two rows match, or “auto” (default: what unrelated pairs do not reach)
         --within COLUMN  only rows with the same value in this column
         --not-within COLUMN  never rows with the same value in this column
         """,
         {
             "--top": {"type": number_in(1, MOST_BEST, _NO_TOP, whole=True, most=MOST_BEST), "default": best},
-            "--threshold": checked(_threshold, _NO_THRESHOLD),
         },
         best=best,
     )
@@ -92,31 +103,36 @@ def _threshold(text: str) -> float | None:
 
 
 async def run(call: Call) -> int:
+    matching = MatchOptions(call.top, call.each_once, call.within or "", call.not_within or "", call.threshold)
+    return await run_lists(call, open_lists, MATCHES, purpose=Purpose.MATCH, matching=matching)
+
+
+async def run_lists(call: Call, open_inputs: running.OpenInputs, book: str, **options: Any) -> int:
+    """Run a job with these options; decisions are in this book."""
     if call.write_decisions:
         if call.write_decisions in (*call.out, *(Path(path) for _, path in call.to)):
             raise usage_error("path_is_given_twice_each_file", path=call.write_decisions)
         working.check_outputs([call.write_decisions], None, [call.file, *filter(None, [call.second])])
     if call.decisions:
-        await asyncio.to_thread(_read_decisions, call)
-    matching = MatchOptions(call.top, call.each_once, call.within or "", call.not_within or "", call.threshold)
-    status = await running.run_job(call, open_lists, purpose=Purpose.MATCH, matching=matching)
+        await asyncio.to_thread(_read_decisions, call, book)
+    status = await running.run_job(call, open_inputs, **options)
     if call.write_decisions:
-        await asyncio.to_thread(_write_decisions, call)
+        await asyncio.to_thread(_write_decisions, call, book)
     return status
 
 
-def _read_decisions(call: Call) -> None:
+def _read_decisions(call: Call, name: str) -> None:
     found = files.read_judgements(call.decisions)
     files.check_all_read(found)
     call.paths.create()
     with closing(Shelf(call.paths.judgements)) as shelf:
-        book, judge = shelf.book_or_new(MATCHES), call.decisions.name
+        book, judge = shelf.book_or_new(name), call.decisions.name
         files.import_judgements(book, found.judgements, judge=judge, time=time.time())
 
 
-def _write_decisions(call: Call) -> None:
+def _write_decisions(call: Call, name: str) -> None:
     with closing(Shelf(call.paths.judgements)) as shelf:
-        book = shelf.book_or_new(MATCHES)
+        book = shelf.book_or_new(name)
         if not book.tally().pairs:
             call.console.tell("there_is_no_judgement_write_nothing")
             return

@@ -9,7 +9,7 @@ from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, li
 from cfbatch_gui.cli.console import Call, fields_of, labelled, listed, table
 from cfbatch_gui.cli.group_lines import facts_of_groups, lines_of_job_groups
 from cfbatch_gui.cli.jobs import found_jobs
-from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, opened_decisions, summary_of_matches
+from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, opened_decisions
 from cfbatch_gui.cli.parser import Parser, number_in
 from cfbatch_gui.cli.reading import lines_of_rows
 from cfbatch_gui.cli.working import facts_of_job, read_address_book
@@ -22,11 +22,11 @@ from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.messages import message, quoted
+from cfbatch_gui.core.results.categories import read_by_purpose, summaries
 from cfbatch_gui.core.results.duplicates import find_duplicates
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters
 from cfbatch_gui.core.results.job_groups import read_groups
-from cfbatch_gui.core.results.matches import read_matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.score_table import read_score_table, score_figures
 from cfbatch_gui.words import results
@@ -125,9 +125,10 @@ def _groups(job: Job, folder: JobFolder, call: Call) -> list[_Group]:
     found: list[_Group] = []
     if job.purpose.takes_lists and job.has_results:
         with opened_decisions(call, job) as decisions:
-            matches = read_matches(folder, job, decisions.find)
-        lines = ["", *lines_of_matches(matches, job, folder, call.console.width), "", summary_of_matches(matches)]
-        found.append(("matches", facts_of_matches(matches, job, folder), lines))
+            matches = read_by_purpose(folder, job, decisions.find)
+        lines = ["", *lines_of_matches(matches, job, folder, call.console.width), ""]
+        lines += map(said, summaries(matches, job))
+        found += [(name, facts, lines) for name, facts in facts_of_matches(matches, job, folder).items()]
     if job.purpose is Purpose.GROUPS and job.has_results:
         groups = read_groups(folder, job)
         lines = ["", *lines_of_job_groups(groups, job, folder, call.console.width)]

@@ -16,7 +16,7 @@ import msgspec
 from cfbatch_gui.cli.console import Call, Console, ExitStatus, elided, fields_of, status_of_error
 from cfbatch_gui.cli.group_lines import facts_of_groups, lines_of_job_groups
 from cfbatch_gui.cli.jobs import summary_of
-from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, summary_of_matches
+from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches
 from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, AddressBook
@@ -33,10 +33,11 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState, Purpose, acc
 from cfbatch_gui.core.jobs.store.data_folder import HELD_BACK
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.categories import read_by_purpose, summaries
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, export, target_for
 from cfbatch_gui.core.results.job_groups import read_groups
-from cfbatch_gui.core.results.matches import Matches, read_matches
+from cfbatch_gui.core.results.matches import Matches
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.score_table import score_figures
@@ -165,7 +166,7 @@ def find_matches(work: Work, job: Job) -> Matches | None:
         return None
     show = partial(work.progress.show, tr("comparing"), also_elsewhere=False)
     try:
-        return read_matches(work.program.folder(job.id), job, work.program.decisions_of(job).find, progress=show)
+        return read_by_purpose(work.program.folder(job.id), job, work.program.decisions_of(job).find, progress=show)
     finally:
         work.progress.end()
 
@@ -211,12 +212,12 @@ def present(work: Work, job: Job) -> ExitStatus:
             lines = lines_of_result if matches is None else partial(lines_of_matches, matches)
             work.console.print_result(lines(job, folder, work.console.width))
         if matches is not None:
-            work.console.say(summary_of_matches(matches))
+            work.console.say(*map(said, summaries(matches, job)))
         return status
     finally:
         if work.json:
             matches = found()
-            more = {"matches": facts_of_matches(matches, job, folder)} if matches is not None else {}
+            more = facts_of_matches(matches, job, folder) if matches is not None else {}
             if job.purpose is Purpose.GROUPS and job.state in WITH_RESULTS:
                 more["groups"] = facts_of_groups(read_groups(folder, job), folder)
             work.console.print_json(facts_of_job(job, folder, files, more=more))

@@ -83,6 +83,7 @@ match ./тексты.csv ./слова.csv --text text --connection practice --na
 match ./тексты.csv ./слова.csv --within нет | match ./тексты.csv ./слова.csv --text A=нет
 match ./тексты.csv ./слова.csv --decisions ./оценки.csv --write-decisions ./решения.csv --out ./redirects.csv
 related ./тексты.csv --connection practice --name седьмое | groups ./тексты.csv --likeness auto --name восьмое
+sort ./тексты.csv --categories ./слова.csv --right id --name девятое | show девятое | sort ./тексты.csv
 show восьмое | groups ./тексты.csv --number 0 | groups ./тексты.csv --likeness много
 run ./пары.csv --rank --connection cloudflare | run ./пары.csv --rank --connection нет
 run ./пары.csv --rank --connection practice --out ./выход.csv --out ./выход.csv

@@ -319,6 +319,23 @@ def right_names(matches: Matches, column: str) -> tuple[str, ...]:
         return tuple(read_column(database, at, 1))
 
 
+def agreement_of_job(matches: Matches, job: Job) -> Agreement | None:
+    """With the column that the user chose for it; None without one. Blocking. Raises UsageError."""
+    column = job.options.sorting.right_column
+    return agreement(matches, right_names(matches, column)) if column else None
+
+
+def summaries(matches: Matches, job: Job) -> tuple[str, ...]:
+    """What became of the rows, and how often it is right where a column says so; sentences. Blocking."""
+    if matches.categories is None:
+        return (message("matches_summary", **matches.tally()),)
+    found = agreement_of_job(matches, job)
+    more = {} if found is None else {"right": found.right, "n": found.checked, "low": found.low, "high": found.high}
+    column = job.options.sorting.right_column
+    agrees = (message("agreement_summary", column=column, **more),) if more else ()
+    return message("categories_summary", **matches.tally()), *agrees
+
+
 def checks(matches: Matches, number: int = CHECKED) -> matching.Numbers:
     """Rows of A to be checked by key, at random and the same for a job each time, none twice."""
     draw = np.random.default_rng(zlib.crc32(matches.folder.path.name.encode()))

@@ -14,8 +14,10 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.categories import summaries
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import PART, REQUEST_ID, SOURCE_JOB, Cell, Row, Work, Written, export_file
+from cfbatch_gui.core.results.exports.category_rows import COUNTED, TAKEN, CategoryRows
 from cfbatch_gui.core.results.exports.group_rows import (
     DUPLICATES_SHEET,
     GROUPS_HEADERS,
@@ -218,6 +220,14 @@ def write_matches(work: Work) -> Written:
     return write_own(work, table, _MATCHES, rest, matches=table.matches)
 
 
+def write_categories(work: Work) -> Written:
+    """The own sheet with categories, how many rows each has, and which are taken for which where that is known."""
+    table = CategoryRows(work, for_people=True)
+    sheets = (("categories_sheet", COUNTED, table.counted()), ("taken_sheet", TAKEN, table.taken()))
+    more = ((message(name), [work.say(each) for each in headers], rows) for name, headers, rows in sheets)
+    return write_own(work, table, _ROWS_SHEET, *more, matches=table.matches)
+
+
 def write_search(work: Work) -> Written:
     return write_own(work, SearchRows(work, for_people=True), message("search_sheet"))
 
@@ -340,5 +350,6 @@ def _about(work: Work, matches: Matches | None) -> Iterator[tuple[str, str]]:
         rows[message("ranks")] = say(message("equal_scores_share_rank_next_rank"))
         rows[message("scores")] = say(message("compare_scores_within_one_query_they"))
     if matches is not None:
-        rows[_MATCHES] = say(message("matches_summary", **matches.tally()))
+        title = _MATCHES if matches.categories is None else message("categories_sheet")
+        rows[title] = " ".join(map(say, summaries(matches, job)))
     return ((say(name), value) for name, value in rows.items())

@@ -9,12 +9,13 @@ from itertools import chain, islice
 
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.categories import read_by_purpose
 from cfbatch_gui.core.results.exports.base import Cell, Row, Work, indices_of
 from cfbatch_gui.core.results.exports.own_sheet import ROWS_AT_ONCE, cell_of, in_file_order, unique
-from cfbatch_gui.core.results.list_rows import ListColumns, ListRow, left_out_rows
-from cfbatch_gui.core.results.matches import MATCHED, MatchState, read_matches
+from cfbatch_gui.core.results.list_rows import ListColumns, ListRow, items_of, left_out_rows
+from cfbatch_gui.core.results.matches import MATCHED, MatchState
 
-_HEADERS = {"score": message("score_2"), "margin": message("margin"), "state": message("state_2")}
+HEADERS = {"score": message("score_2"), "margin": message("margin"), "state": message("state_2")}
 STATES = {
     **{MatchState.MATCHED: message("matched"), MatchState.SAME: message("same_text")},
     **{MatchState.ACCEPTED: message("match_by_you"), MatchState.CHECK: message("to_check")},
@@ -32,11 +33,10 @@ class _OfMatches(ABC):
         if threshold is not None:
             matching = replace(job.options.matching, threshold=threshold)
             job = replace(job, options=replace(job.options, matching=matching))
-        self.matches = work.matches or read_matches(
+        self.matches = work.matches or read_by_purpose(
             work.folder, job, work.decided, progress=lambda share: work.steps.wrote(0)
         )
-        if not self.matches.is_related:  # the rows of B are done when they are compared
-            work.steps.wrote(len(self.matches.items_b) + len(left_out_rows(work.folder, 2)))
+        work.steps.wrote(len(items_of(work.folder, 2)) + len(left_out_rows(work.folder, 2)))  # B, when it is compared
         self._best = work.options.top_k or work.job.options.matching.best
 
     @property
@@ -61,7 +61,7 @@ class _OfMatches(ABC):
     def _margin(self, index: int) -> float | None:
         """Of scores of nine decimals; None beside a row that a person chose instead of the first."""
         is_first = self.matches.chosen[index] in (-1, self.matches.first[index])
-        return _number(round(float(self.matches.margins[index]), 9)) if is_first else None
+        return number_or_none(round(float(self.matches.margins[index]), 9)) if is_first else None
 
     @abstractmethod
     def _lines(self, index: int, row: ListRow, pairs: _Pairs) -> Iterable[Row]:
@@ -97,7 +97,7 @@ class MatchRows(_OfMatches):
                 names.append(unique(b.names[at] if number == 1 else f"{b.names[at]} ({side})", f" ({side})", names))
             for name in ("score", "margin", "state") if number == 1 else ("score",):
                 self.ours[len(names)] = "utf8" if name == "state" else "float64"
-                words = work.say(_HEADERS[name]) if for_people else name
+                words = work.say(HEADERS[name]) if for_people else name
                 names.append(unique(words if number == 1 else f"{words} {number}", " (CF Batch)", names))
         self.columns = tuple(names)
         self.kinds = tuple(self.ours.get(at, "utf8") for at in range(len(names)))
@@ -118,7 +118,7 @@ class MatchRows(_OfMatches):
         for number in range(self._best):
             other, score = given[number] if number < len(given) else (None, math.nan)
             cells += [cell_of(other, at) if other else "" for at in self._shown]
-            cells.append(_number(score))
+            cells.append(number_or_none(score))
             if number == 0:
                 cells.append(self._margin(index) if chosen >= 0 else None)
                 cells.append(self._say(row.error) if row.error else self._states[MatchState(matches.states[index])])
@@ -134,7 +134,7 @@ class PairRows(_OfMatches):
     def _lines(self, index: int, row: ListRow, pairs: _Pairs) -> Iterator[Row]:
         for rank, (other, score) in enumerate(pairs, 1):
             margin, state = (self._margin(index), _code(self.matches.states[index])) if rank == 1 else (None, "")
-            yield row.row, row.id, row.text, rank, other.id, other.text, _number(score), margin, state
+            yield row.row, row.id, row.text, rank, other.id, other.text, number_or_none(score), margin, state
 
 
 _ADDRESS = re.compile(r"\s*(?:https?://|www\.|/)\S*\s*")
@@ -159,7 +159,7 @@ class RedirectRows(_OfMatches):
             old, new = self._old(row).strip(), self._new(pairs[0][0]).strip()
             if old and new and old != new and old not in self._seen:
                 self._seen.add(old)
-                yield old, new, _number(pairs[0][1])
+                yield old, new, number_or_none(pairs[0][1])
 
 
 def _addresses(columns: ListColumns, rows: Sequence[ListRow]) -> Callable[[ListRow], str]:
@@ -177,5 +177,5 @@ def _code(state: int) -> str:
     return MatchState(state).name.lower()
 
 
-def _number(value: float) -> float | None:
+def number_or_none(value: float) -> float | None:
     return None if math.isnan(value) else value

@@ -11,6 +11,7 @@ from cfbatch_gui.core.jobs.states import Purpose
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import csv_tables, excel, json_lines, parquet, retrieval, vector_files
 from cfbatch_gui.core.results.exports.base import Measure, RowsOfTable, Target, Work, Written
+from cfbatch_gui.core.results.exports.category_rows import CategoryRows
 from cfbatch_gui.core.results.exports.group_rows import duplicate_rows, group_rows
 from cfbatch_gui.core.results.exports.match_rows import MatchRows, PairRows, RedirectRows
 from cfbatch_gui.core.results.exports.screening_rows import screening_rows, write_records
@@ -67,8 +68,7 @@ def _own_sheet(
     )  # fmt: skip
 
 
-_LISTS = Purpose.MATCH, Purpose.CATEGORIES
-_pairs = partial(_embedded, purposes=_LISTS, has_columns=False, has_limits=True, contents=message("row_each_match"))
+_pairs = partial(Target, Kind.EMBED, purposes=(Purpose.MATCH,), has_limits=True, contents=message("row_each_match"))
 TARGETS: tuple[Target, ...] = (
     _scores("xlsx", message("excel"), _EXCEL, (".xlsx",), excel.write_rankings, is_for_people=True),
     _scores("csv", message("csv_programs"), message("csv_of_scores"), (".csv",), csv_tables.write_scores),
@@ -98,11 +98,15 @@ TARGETS: tuple[Target, ...] = (
     ),
     _failed(Kind.RANK),
     *_own_sheet(
-        "matches", message("matches_sheet"), message("own_sheet_and_rest"), MatchRows, excel.write_matches, *_LISTS,
-        has_columns=True, has_limits=True,
+        "matches", message("matches_sheet"), message("own_sheet_and_rest"), MatchRows, excel.write_matches,
+        Purpose.MATCH, has_columns=True, has_limits=True,
     ),
     _pairs("redirects", message("redirects"), message("redirects_are"), (".redirects.csv",), _csv(RedirectRows)),
     _pairs("pairs", message("match_pairs"), message("match_pairs_are"), (".pairs.csv",), _csv(PairRows)),
+    *_own_sheet(
+        "sorted", message("categories_sheet"), message("categories_are"), CategoryRows, excel.write_categories,
+        Purpose.CATEGORIES,
+    ),
     *_own_sheet(
         "search", message("search_sheet"), message("search_found"), SearchRows, excel.write_search, Purpose.SEARCH,
         has_limits=True, contents=message("row_each_found"),
