@@ -39,53 +39,16 @@ def calls(tree: ast.AST, names: frozenset[str]) -> Iterator[ast.Call]:
             yield node
 
 
-def leaves(node: ast.expr) -> Iterator[ast.expr]:
-    """What an argument may be: each side of a condition, each part of an "or"."""
-    if isinstance(node, ast.IfExp):
-        yield from (*leaves(node.body), *leaves(node.orelse))
-    elif isinstance(node, ast.BoolOp):
-        for value in node.values:
-            yield from leaves(value)
-    else:
-        yield node
-
-
-def is_glued(node: ast.expr) -> bool:
-    """Whether it is text that is put together, or a plain literal: no message."""
-    return (
-        isinstance(node, ast.JoinedStr | ast.BinOp)
-        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-        or (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join")
-        )
-    )
-
-
-def glued_in(source: str) -> list[int]:
-    """The lines with an expected failure whose sentence is no message."""
-    tree = ast.parse(source)
-    own = {
-        node.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-        and any(isinstance(base, ast.Name) and base.id in EXPECTED_ERRORS for base in node.bases)
-    }
-    found = calls(tree, EXPECTED_ERRORS | own)
-    return [call.lineno for call in found if call.args and any(map(is_glued, leaves(call.args[0])))]
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_every_expected_failure_says_a_message(path: Path) -> None:
-    assert glued_in(path.read_text(encoding="utf-8")) == []
-
-
 def unsaid_in(source: str) -> list[str]:
-    """Texts that read like a sentence and are no message, but for docstrings and lines of the log."""
+    """Texts that read like a sentence and are no message, but for docstrings and lines of the log; and whatever else an
+    expected failure is said by.
+    """
     tree = ast.parse(source)
     passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for call in calls(tree, SAID):
         passed.update(map(id, ast.walk(call)))
-    found = []
+    said = (call.args[0] for call in calls(tree, EXPECTED_ERRORS) if call.args)
+    found = [ast.unparse(each) for each in said if isinstance(each, ast.Constant | ast.JoinedStr | ast.BinOp)]
     for node in ast.walk(tree):
         if id(node) in passed:
             continue

@@ -31,20 +31,6 @@ def with_failures(data: bytes, requests: Collection[int], error: str) -> bytes:
     return _encode(answer)
 
 
-def of_another_job(data: bytes) -> bytes:
-    """Return the answer as if for another job: with other references, and with every number negated."""
-    answer = json.loads(data)
-    for element in _elements(answer):
-        element["external_reference"] = f"another-{element.get('external_reference')}"
-        result = element.get("result") or {}
-        for row in result.get("data") or result.get("response") or []:
-            if isinstance(row, dict):
-                row["score"] = -row["score"]
-            else:
-                row[:] = [-number for number in row]
-    return _encode(answer)
-
-
 def _encode(answer: object) -> bytes:
     return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -70,5 +56,6 @@ _MUTATIONS: Final[dict[str, Callable[[Json], object]]] = {
     "errors_as_string": lambda answer: answer.update(success=False, errors="something went wrong"),
     "unknown_status": lambda answer: answer.update(result={"status": "thinking"}),
     "element_repeated": _repeat_element,
+    "all_but_one_without_result": lambda answer: [each.update(result={}) for each in _elements(answer) if each["id"]],
     "references_null": lambda answer: [each.update(external_reference=None) for each in _elements(answer)],
 }

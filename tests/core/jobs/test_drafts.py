@@ -92,17 +92,6 @@ async def test_tags_are_kept_clean(bench: Bench) -> None:
     assert bench.ledger.job(job.id).tags == tagged.tags
 
 
-async def test_a_deleted_job_can_be_had_back_until_the_next_start(bench: Bench) -> None:
-    job = bench.clouds()
-    bench.drafts.delete(job.id)
-    assert bench.ledger.jobs() == ()
-    bench.drafts.delete(job.id, deleted=False)
-    assert [each.id for each in bench.ledger.jobs()] == [job.id]
-    bench.drafts.delete(job.id)
-    bench.drafts.clear_deleted()
-    assert not bench.drafts.folder(job.id).path.exists() and bench.ledger.deleted_jobs() == ()
-
-
 async def test_a_deleted_job_whose_folder_cannot_be_removed_does_not_come_back(bench: Bench) -> None:
     job = bench.clouds()
     folder = bench.drafts.folder(job.id).path

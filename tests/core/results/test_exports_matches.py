@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Job, MatchOptions, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
-from cfbatch_gui.core.results.matches import Decision
+from cfbatch_gui.core.results.matches import Decision, MatchState, read_matches
 from tests.canary import TOKEN
 from tests.core.results.test_exports_csv import manifest
 from tests.support import faults
@@ -209,5 +209,6 @@ async def test_related_rows_stand_beside_one_another(program: Program, tmp_path:
     rows = rows_of(path)
     assert [row["name"] for row in rows] == ["red pan", "blue pan", "", "Red pan", "zebra"]
     assert [rows[at]["name (1)"] for at in (0, 3)] == ["Red pan", "red pan"]
+    assert MatchState.CHECK not in read_matches(program.folder(job.id), job).states
     assert all(row["name (2)"] for row in rows if row["name"])
     assert len(openpyxl.load_workbook(path).sheetnames) == 2

@@ -1,6 +1,5 @@
 """The matches of a job of two lists, from its files on: what is sent, what a row gets, and what a person decided."""
 
-import math
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -8,14 +7,11 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import Job, MatchOptions
 from cfbatch_gui.core.judgements.book import Shelf
 from cfbatch_gui.core.judgements.decisions import Decisions
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.matches import Decision, MatchState, read_matches
-from tests.core.inputs.files import suggested
 from tests.support.lists import two_lists
 
 A = """id,name,size,country
@@ -95,20 +91,6 @@ async def test_decisions_belong_to_texts(program: Program, tmp_path: Path) -> No
         assert read_matches(folder, job, decisions.find).chosen[3] == 1
         decisions.decide("Zebra crossing", None)
         assert decisions.find("Zebra crossing") is None
-
-
-async def test_related_rows_are_those_of_the_same_list(program: Program, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("name\nred pan\nblue pan\n\nRed pan\nzebra\n")
-    source = open_source(tmp_path / "a.csv")
-    job = program.drafts.create(Kind.EMBED, "rows", program.settings.model, "practice")
-    program.drafts.load(job.id, source, suggested(source, Kind.EMBED))
-    await program.actions.send(job.id)
-    await program.runner.wait(job.id)
-    found = read_matches(program.folder(job.id), program.ledger.job(job.id))
-    assert found.is_related
-    assert found.options(0)[0][0] == 2
-    assert not math.isnan(found.scores[1])
-    assert MatchState.CHECK not in found.states
 
 
 async def test_each_row_is_given_once_also_where_people_decided(program: Program, tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """Answers to values: every form that was observed or that a schema allows, and what is put aside."""
 
+import copy
 import json
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import ForeignReply, ReplyError
@@ -26,6 +28,7 @@ from cfbatch_gui.core.workers_ai.answers import (
     read_envelope,
     read_run,
 )
+from tests.thorough import tries
 
 DIMENSION = 3
 
@@ -94,6 +97,47 @@ def test_the_order_of_arrival_means_nothing(expected: list[Expected], random: An
         elif marks == "reference" or (marks == "either" and random.random() < 0.5):
             del one["id"]
     assert list(map(plain, run(elements, expected))) == right(expected)
+
+
+ODD: list[Any] = [None, True, False, "", "1", -1, 0, 1, 2, 0.0, 1.5, 10**30, [], {}, [[]], [[1.0]], {"id": 0}]
+
+
+def places(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Every value, as its container and its key or index."""
+    for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+        yield node, key
+        yield from places(node[key])
+
+
+def spoil(elements: list[Any], random: Any) -> None:
+    """Drop, repeat or replace one value, swap the marks of two elements, or add a second result for one."""
+    holder, key = random.choice(list(places(elements)))
+    match random.choice(["drop", "repeat", "odd", "swap", "again"]):
+        case "drop":
+            holder.pop(key)
+        case "repeat" if isinstance(holder, list):
+            holder.insert(random.randrange(len(holder) + 1), copy.deepcopy(holder[key]))
+        case "swap" if len(elements) > 1:
+            first, second = random.sample(elements, 2)
+            mark = random.choice(["id", "external_reference"])
+            first[mark], second[mark] = second[mark], first[mark]
+        case "again":
+            elements.append(json.loads(json.dumps(random.choice(elements)).replace(".0", ".5")))
+        case _:  # a different number in a vector or score cannot be detected
+            is_value = isinstance(holder[key], float)
+            holder[key] = random.choice([odd for odd in ODD if not (is_value and type(odd) in (int, float))])
+
+
+@pytest.mark.thorough
+@settings(max_examples=tries(200, 20_000), deadline=None)
+@given(batches, st.randoms(use_true_random=False))
+def test_a_spoilt_answer_is_put_aside_or_changes_nothing(expected: list[Expected], random: Any) -> None:
+    elements = [element(index, wanted) for index, wanted in enumerate(expected)]
+    spoil(elements, random)
+    with suppress(ReplyError):
+        for found, wanted in zip(map(plain, run(elements, expected)), right(expected), strict=True):
+            numbers = (found[0], wanted[0]) if isinstance(found, tuple) else (found, wanted)
+            assert isinstance(found, str) or numbers[0] == numbers[1]  # it failed, or has its own
 
 
 ONE, PAIR = [Expected("r", Kind.EMBED, 2)], [Expected("a", Kind.RANK, 2)]

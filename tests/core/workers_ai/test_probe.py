@@ -71,47 +71,46 @@ class Call:
     def result(self) -> Any:
         return self.content["result"]
 
-    def refuse(self, code: int, message: str, status: int = 400) -> None:
+    def refuse(self, code: int, message: str, status: int = 400, *, when: bool = True) -> None:
+        if not when:
+            return
         self.status = status
         errors = [{"code": code, "message": message}]
         self.content = {"result": None, "success": False, "errors": errors, "messages": []}
 
 
-Break = Callable[[Call], None]
+Break = Callable[[Call], object]
+SEEN: set[str] = set()  # ids whose results were given
 
 
-def breaking(assumption: str) -> Break:
-    seen: set[str] = set()
+def given_once(call: Call) -> None:
+    if call.is_done and call.sent["request_id"] in SEEN:
+        call.refuse(5504, "AiError: Request not found in queue")
+    elif call.is_done:
+        SEEN.add(call.sent["request_id"])
 
-    def change(call: Call) -> None:
-        match assumption:
-            case "unknown-id" if call.status == 400:
-                call.refuse(4711, "AiError: no such thing", 404)
-            case "queue-taken" if call.is_submit:
-                call.refuse(8007, "AiError: This model does not support request queuing")
-            case "done-again" if call.is_done and call.sent["request_id"] in seen:
-                call.refuse(5504, "AiError: Request not found in queue")
-            case "done-again" if call.is_done:
-                seen.add(call.sent["request_id"])
-            case "usage-estimate" if call.is_done:
-                call.result["usage"] = {name: 1_000 * tokens for name, tokens in call.result["usage"].items()}
-        for element in call.elements if assumption == "references" else ():
-            element["external_reference"] = None
-        for score in call.scores:
-            match assumption:
-                case "scores-range":
-                    score["score"] = 1.5 * score["score"]
-                case "scores-meaning":
-                    score["score"] *= -1
-                case "scores-cosine":
-                    score["score"] = (1 + score["score"]) / 2
-                case "run-numbers" if call.is_run:
-                    score["score"] -= 0.05
-        for output in call.vectors:
-            if assumption == "vector-order":
-                output["data" if "data" in output else "response"].reverse()
 
-    return change
+def usage_of_more(call: Call) -> None:
+    if call.is_done:
+        call.result["usage"] = {name: 1_000 * tokens for name, tokens in call.result["usage"].items()}
+
+
+def rescored(change: Callable[[float], float], *, at_once: bool = False) -> Break:
+    return lambda call: [each.update(score=change(each["score"])) for each in call.scores if call.is_run or not at_once]
+
+
+BREAKS: dict[str, Break] = {
+    "unknown-id": lambda call: call.refuse(4711, "AiError: no such thing", 404, when=call.status == 400),
+    "queue-taken": lambda call: call.refuse(8007, "AiError: It does not support request queuing", when=call.is_submit),
+    "done-again": given_once,
+    "usage-estimate": usage_of_more,
+    "references": lambda call: [each.update(external_reference=None) for each in call.elements],
+    "scores-range": rescored(lambda score: 1.5 * score),
+    "scores-meaning": rescored(lambda score: -score),
+    "scores-cosine": rescored(lambda score: (1 + score) / 2),
+    "run-numbers": rescored(lambda score: score - 0.05, at_once=True),
+    "vector-order": lambda call: [each["data" if "data" in each else "response"].reverse() for each in call.vectors],
+}
 
 
 def unbroken(call: Call) -> None: ...
@@ -197,7 +196,7 @@ async def test_of_the_practice_service_everything_that_can_be_seen_is_held(bench
 
 @pytest.mark.parametrize("broken", VISIBLE)
 async def test_exactly_the_broken_assumption_is_named(bench: Bench, broken: str) -> None:
-    result = await bench.probe(breaking(broken))
+    result = await bench.probe(BREAKS[broken])
     assert named(result, Outcome.NOT_HELD) == {broken}, text_report(result)
     (finding,) = [each for each in result.findings if each.assumption.id == broken]
     assert finding.observation.endswith(".") and finding.observation in text_report(result)
@@ -334,11 +333,11 @@ async def test_what_is_learned_is_known_of_this_connection_model_and_account(ben
     known: tuple[Learned, ...] = (Learned("lisbon", DEFAULT_MODEL, "mark", False, False, 1.0),)
     lisbon, seen = known[0], [("references", True, False), ("queue-taken", False, False), ("", True, True)]
     for broken, queue, references in seen:  # without a batch no reference is seen, and what was known of them stays
-        result = await bench.probe(breaking(broken))
+        result = await bench.probe(BREAKS.get(broken, unbroken))
         known = learn(result, "berlin", known)
         facts = (DEFAULT_MODEL, result.connection.account_mark, queue, references, result.started)
         assert known == (lisbon, Learned("berlin", *facts))
-    known = learn(await bench.probe(breaking("queue-taken")), "berlin", [replace(known[1], account_mark="other")])
+    known = learn(await bench.probe(BREAKS["queue-taken"]), "berlin", [replace(known[1], account_mark="other")])
     assert [(each.queue, each.references) for each in known] == [(False, None)]
 
 

@@ -49,6 +49,9 @@ FAULTS: dict[str, Fault] = {
     "token refused": faults.refusal(status=401, code=10000, message="Authentication error"),
     "token repeated": faults.refusal(code=6003, message=f"Invalid request headers: Authorization: Bearer {TOKEN}"),
     "token repeated alone": faults.refusal(code=5006, message=f"no such token:{TOKEN}."),
+    "token in a page": faults.any_reply(status=502, body=f"<html><title>{TOKEN}</title><p>{TOKEN}"),
+    "token in what is cut": faults.any_reply(body=f'{{"result": "{TOKEN}'),
+    "token in another form": faults.any_reply(body=f'{{"result": {{"responses": "{TOKEN}"}}, "success": "{TOKEN}"}}'),
     "fault": faults.refusal(status=500, code=5001, message="AiError"),
     "fault without words": faults.refusal(status=502, envelope=False),
 }
