@@ -1,4 +1,4 @@
-"""Two lists matched by their vectors, against the bare products in numpy; and each row of B once.
+"""Two lists matched by their vectors, against the bare products in numpy; each row of B once; and few categories.
 
 Of 100,000 rows of A against 100,000 of B the first 10,000 are taken, in the bare products too: all take ten times as
 long. The longest time between two steps of the progress is also the longest that a stop takes.
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.limits import Figures, apart, best_of, peak_memory, seconds
-from cfbatch_gui.core.results.matching import MOST_EXACT, Side, assigned, baseline, find_candidates
+from cfbatch_gui.core.results.matching import MOST_EXACT, Side, assigned, baseline, compare_all, find_candidates
 
 SMALL, WIDE = 5_000, 1_024
 LARGE, NARROW, OF_A = 100_000, 256, 10_000
 BEST, STEP = 10, 2_048
 LIMIT, MEMORY, GAP = 8.0, 600.0, 1.0
+CATEGORIES = 30
 
 
 def main(figures: Figures) -> None:
@@ -25,6 +26,7 @@ def main(figures: Figures) -> None:
     with tempfile.TemporaryDirectory() as name:
         _small(figures, Path(name))
         _write(Path(name), LARGE, NARROW)
+        _categories(figures, Path(name))
         ours, bare, memory, gap = apart(measure_large, Path(name), OF_A)
     figures.versus(f"{OF_A:,} × {LARGE:,} × {NARROW}", ours, "numpy: bare products", bare, limit=LIMIT)
     figures.add("  memory beyond that of a new process", memory, "MB", limit=MEMORY)
@@ -47,6 +49,13 @@ def _small(figures: Figures, root: Path) -> None:
         seconds(lambda: np.argsort((few_a.vectors @ few_b.vectors.T).ravel())),
         limit=20.0,
     )
+
+
+def _categories(figures: Figures, root: Path) -> None:
+    a, b = _sides(root)
+    b = b.take(np.arange(CATEGORIES))
+    ours, bare = best_of(3, lambda: compare_all(a, b, CATEGORIES), lambda: _bare(a.vectors, b.vectors))
+    figures.versus(f"{LARGE:,} × {CATEGORIES} × {NARROW}, all in order", ours, "numpy: bare products", bare, limit=30.0)
 
 
 def _write(root: Path, count: int, dimension: int) -> None:

@@ -43,6 +43,7 @@ LONGEST_NAME = 60  # characters
 CHECKED = 40  # rows of a check by key
 _CANDIDATES = 20  # categories that are kept for a row
 _NAMED = re.compile(rf"(.{{1,{LONGEST_NAME}}}?)\s*(?::(?=\s|$)|：)\s*(.*)")  # no colon of an address or a time
+_CODE = re.compile(r"\d|://|^/|^www\.")  # of numbers and addresses
 _SAID = "SELECT item_no, text FROM items JOIN texts USING(text_no) WHERE text IN (SELECT value FROM json_each(?))"
 _LOOKED_AT = 1_000  # rows, of the first and of all, for a column with categories
 _UNSAID = -2  # no right category is known
@@ -115,13 +116,13 @@ def _list_b(folder: JobFolder, job: Job) -> list[tuple[str, ListRow]]:
 
 
 def _column_of_names(columns: ListColumns, rows: Sequence[ListRow]) -> int | None:
-    """The labels, else the ids, else a column without digits before the text; None for the text itself."""
+    """The labels, else the ids, else a column of plain words before the text; None for the text itself."""
     text = columns.roles.index(Role.TEXT) if Role.TEXT in columns.roles else 0
     for role in (Role.LABEL, Role.ID, Role.KEEP):
         for at in (at for at in columns.others if columns.roles[at] is role):
             names = [_plain(row.cells[at]) if at < len(row.cells) else "" for row in rows]
             are_names = all(0 < len(name) <= LONGEST_NAME for name in names) and not all(map(str.isdigit, names))
-            if are_names and (role is not Role.KEEP or (at < text and not any(map(str.isdigit, "".join(names))))):
+            if are_names and (role is not Role.KEEP or (at < text and not any(map(_CODE.search, names)))):
                 return at
     return None
 
@@ -184,12 +185,13 @@ def read_categories(
     progress: Callable[[float], None] = lambda share: None,
 ) -> Matches:
     """The rows of list A as matches of the categories. Blocking: a second for 100,000 rows. Raises DataError."""
-    categories = parse_categories(lines_of(folder, job))
+    lines = lines_of(folder, job)
+    categories = parse_categories(lines)
     with folder.open(read_only=True) as database:
         texts = texts_of(database, 1)
         columns, _ = list_columns(database)
     (a,), has_texts = read_sides(folder, job, [texts]), has_own_texts(job)
-    b = _centroids(categories, _known(folder, job, sentences_of(lines_of(folder, job))), a, texts if has_texts else {})
+    b = _centroids(categories, _known(folder, job, sentences_of(lines)), a, texts if has_texts else {})
     candidates = matching.compare_all(a, b, _CANDIDATES, progress=progress)
     measured = matching.baseline(a, b, candidates)
     threshold, best = job.options.matching.threshold, candidates.rows[:, 0]

@@ -21,6 +21,7 @@ from cfbatch_gui.core.inputs.suggest import suggest_mapping
 from cfbatch_gui.core.jobs.states import Job, MatchOptions, Purpose
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, export, target_for
+from cfbatch_gui.core.results.exports.targets import targets_for
 from cfbatch_gui.core.results.matches import Decision, MatchState, read_matches
 from tests.canary import TOKEN
 from tests.core.results.test_exports_csv import manifest
@@ -212,3 +213,15 @@ async def test_related_rows_stand_beside_one_another(program: Program, tmp_path:
     assert MatchState.CHECK not in read_matches(program.folder(job.id), job).states
     assert all(row["name (2)"] for row in rows if row["name"])
     assert len(openpyxl.load_workbook(path).sheetnames) == 2
+
+
+async def test_every_row_is_there_once_also_beside_categories(program: Program, job: Job, tmp_path: Path) -> None:
+    job = program.drafts.use_for(job.id, purpose=Purpose.CATEGORIES)
+    folder, path = program.folder(job.id), tmp_path / "sorted.csv"
+    assert export(folder, job, path).rows == len(ROWS)
+    header, *found = csv.reader(io.StringIO(path.read_text()))
+    assert header[3:] == ["category", "score", "second_best", "margin", "state"]
+    assert [row[0] for row in found] == ROWS
+    assert [row[3] for row in found if row[7] == "same"] == ["Frying pan", "Frying pan", "tea kettle"]
+    assert all(row[3:7] == [""] * 4 and " " in row[7] for row in (found[2], found[4]))  # the reasons
+    assert {each.name for each in targets_for(job.kind, job.purpose)}.isdisjoint({"redirects", "pairs", "matches"})

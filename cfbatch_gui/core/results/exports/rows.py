@@ -51,7 +51,7 @@ def columns_of(folder: JobFolder, kind: Kind, purpose: Purpose | None = None) ->
     """The names that `ExportOptions.columns` accepts: ours where they say something, and the user's own; of matches
     those of list B. Raises DataError.
     """
-    if purpose is not None and purpose.takes_lists:
+    if purpose is Purpose.MATCH:
         return columns_of_b(folder)
     ours = _our_columns(folder, kind, purpose)
     return ours + (Rankings if kind is Kind.RANK else Embeddings)(folder, reserved=ours).columns()
