@@ -68,7 +68,7 @@ class Candidates:
 
 def find_candidates(a: Side, b: Side, best: int, *, progress: Progress = lambda share: None) -> Candidates:
     """The best 1 to 20 rows of B for each of A; where `b is a`, no row is its own. Blocking: minutes for 100,000."""
-    search = _Search(_Lists(a, b), best)
+    search = _Search(Lists(a, b), best)
     for rows in _parts(np.arange(len(a)), _BLOCK):
         for columns in _parts(np.arange(len(b)), _BLOCK):
             progress((rows[0] + len(rows) * columns[0] / len(b)) / len(a))
@@ -109,7 +109,9 @@ def _parts(rows: Numbers, size: int) -> Iterator[Numbers]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lists:
+class Lists:
+    """Two lists, and the scores of their pairs."""
+
     a: Side
     b: Side
 
@@ -147,7 +149,7 @@ class _Lists:
 class _Search:
     """What the blocks that were compared have brought: float32 excludes most pairs, float64 settles the others."""
 
-    def __init__(self, lists: _Lists, best: int) -> None:
+    def __init__(self, lists: Lists, best: int) -> None:
         self._lists, self._best = lists, best
         self._slack = (lists.a.vectors.shape[1] + 16) * 2.0**-24 + _STEP  # the rounding error of a float32 product
         self.rows, self.scores = np.full((len(lists.a), best), -1), np.full((len(lists.a), best), -np.inf)
@@ -234,7 +236,7 @@ def assigned(
     No list above `MOST_EXACT`: the pairs with the largest total. Otherwise the candidates by falling score, equal ones
     in the order of A, then of B. Pairs below `floor`, or not above 0, are none. Blocking: seconds.
     """
-    fixed, floor, lists = fixed or {}, max(floor, _STEP), _Lists(a, b)
+    fixed, floor, lists = fixed or {}, max(floor, _STEP), Lists(a, b)
     rows = np.full(len(a), _OPEN)
     rows[list(fixed)] = list(fixed.values())
     is_exact = max(len(a), len(b)) <= MOST_EXACT
@@ -245,7 +247,7 @@ def assigned(
     return Assignment(np.maximum(rows, -1), scores, is_exact)
 
 
-def _assign_falling(lists: _Lists, candidates: Candidates, floor: float, rows: Numbers) -> None:
+def _assign_falling(lists: Lists, candidates: Candidates, floor: float, rows: Numbers) -> None:
     index, turn = np.nonzero((candidates.scores >= floor) & (rows == _OPEN)[:, None])
     others, taken = candidates.rows[index, turn], set(rows.tolist())
     for part in _parts(np.lexsort((others, index, -candidates.scores[index, turn])), _NUMBERS):
@@ -255,7 +257,7 @@ def _assign_falling(lists: _Lists, candidates: Candidates, floor: float, rows: N
                 taken.add(other)
 
 
-def _assign_exactly(lists: _Lists, candidates: Candidates, floor: float, rows: Numbers) -> None:
+def _assign_exactly(lists: Lists, candidates: Candidates, floor: float, rows: Numbers) -> None:
     ours, theirs = np.flatnonzero(rows == _OPEN), np.setdiff1d(np.arange(len(lists.b)), rows)
     gains = np.minimum(lists.products(ours, theirs, np.float64), 1)
     index, turn = _largest_total(np.rint(np.where(gains >= floor, gains, 0) / _STEP).astype(np.int64))
@@ -317,7 +319,7 @@ def baseline(a: Side, b: Side, candidates: Candidates) -> Baseline:
     """The level of unrelated pairs: of some 200,000 evenly spread over both lists all but the best of each row."""
     there = (np.flatnonzero(side.scales) for side in (a, b))
     rows, others = (each[np.linspace(0, len(each) - 1, min(len(each), _DRAWN)).astype(np.int64)] for each in there)
-    free = _Lists(*(replace(side, within=None, apart=None) for side in (a, b)))
+    free = Lists(*(replace(side, within=None, apart=None) for side in (a, b)))
     scores = np.sort(free.products(rows, others, np.float64), axis=1)
     related = min(20, max(1, len(b) // 100)) * len(others) / max(1, len(b))
     found = (scores[:, : len(others) - math.ceil(related)], scores, np.zeros(1))
