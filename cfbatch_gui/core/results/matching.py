@@ -82,7 +82,7 @@ def find_candidates(a: Side, b: Side, best: int, *, progress: Progress = lambda 
 
 def compare_all(a: Side, b: Side, best: int, *, progress: Progress = lambda share: None) -> Candidates:
     """As `find_candidates`, for few rows of B, as each pair is settled at once; `best` may be more than B has."""
-    lists, columns = _Lists(a, b), np.arange(len(b))
+    lists, columns = Lists(a, b), np.arange(len(b))
     rows, scores = np.full((len(a), best), -1), np.full((len(a), best), np.nan)
     best_of, highest = np.full(len(b), -1), np.full(len(b), -np.inf)
     same = np.zeros((len(a), best), np.bool_)
