@@ -277,7 +277,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
     await person.until_sees("would go")
     await camera.take(stage, "duplicates")
     await person.click("Groups")
-    await person.until_sees("Group 1:")
+    await person.until_sees("kept and exported")
     await camera.take(stage, "groups")
 
 

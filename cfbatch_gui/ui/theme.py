@@ -117,6 +117,12 @@ def _scale(_key: str) -> float:
     return max(1.0, QFontInfo(font).pixelSize() / PREFERRED_PIXELS, by_line)
 
 
+def small_font(font: QFont) -> QFont:
+    smaller = QFont(font)
+    smaller.setPixelSize(max(9, QFontInfo(font).pixelSize() - 1))
+    return smaller
+
+
 def colour(role: str) -> QColor:
     return QColor(tokens()[role])
 

@@ -12,8 +12,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.results.matches import UNMATCHED, Decision, MatchState
 from cfbatch_gui.ui.jobs.job_page import MATCHES
-from cfbatch_gui.ui.results.matches_view import MatchesView, differing_marks
+from cfbatch_gui.ui.results.matches_view import MatchesView
 from cfbatch_gui.ui.tasks import close_all
+from cfbatch_gui.ui.widgets.marks import differing_marks
 from tests.support.lists import two_lists
 from tests.ui.connections import drag, pick, until
 from tests.ui.job_page_driver import JobPageDriver, open_job_page

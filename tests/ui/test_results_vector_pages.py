@@ -16,14 +16,12 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results import groups
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results import map_view
-from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.tasks import close_all
-from tests.ui.connections import drag, pick, shown, until
+from tests.ui.connections import drag, pick, until
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -99,7 +97,7 @@ async def test_the_map_is_read_searched_coloured_and_selected(pages: Pages) -> N
         await until(lambda: not page.tasks.running())
         seen[key] = page._colours
     assert seen["column/2"].ordered
-    assert seen["clusters"].names[0].startswith("1 · ")
+    assert len(seen["clusters"].names) == 2 and set(seen["clusters"].codes) == {0, 1}
     assert (seen["one"].title, seen["column/1"].title) == ("", "category")
     page.lasso_button.click()
     box = page.dots.rect().adjusted(2, 2, -2, -2)
@@ -188,77 +186,6 @@ async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> 
     table.similar_button.click()
     await until(lambda: page.found.of == (3,) and not page.tasks.running())
     assert pages.driver.page.tabs.current() == "search"
-
-
-async def test_near_duplicates_change_with_the_threshold_and_are_left_out_of_an_export(pages: Pages) -> None:
-    page = await pages.open("duplicates")
-    found = page.found
-    assert found is not None
-    assert found.gone >= 40  # each text is there twice
-    assert page.count.text().startswith(f"{found.gone} would go · ")
-    group = page.groups.row(0)
-    assert page.members.rows.row(0).text == group.text
-    assert page.members.rows.rowCount() == len(group.group.goes) + 1
-    names = offered(page)
-    assert names["without near duplicates"] == 80 - found.gone and names["near duplicates that go"] == found.gone
-    assert names["this group"] == page.members.rows.rowCount()
-    (proposed,) = (each for each in page.row_choices() if each.is_proposed)
-    assert proposed.name == "without near duplicates"
-    page.save_button.click()
-    dialog = await shown(ExportDialog)
-    assert dialog.rows.value() == proposed.items
-    dialog.reject()
-    page.threshold.setValue(1.0)
-    await until(lambda: page.found is not found and not page.tasks.running())
-    stricter = page.found
-    assert stricter is not None
-    assert stricter.threshold == 1 and stricter.gone == 40
-
-
-async def test_groups_show_their_typical_texts_and_their_number_is_kept_by_job(pages: Pages) -> None:
-    page = await pages.open("groups")
-    page.number.setValue(4)
-    await until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
-    assert page.count.text() == "80 texts · 4 groups"
-    found = page.found
-    assert found is not None
-    assert np.bincount(found.members).tolist() == [20, 20, 20, 20]
-    chosen = page.rows.row(0)
-    assert page.members.title.whole_text() == "Group 1: 20 texts"
-    assert page.members.rows.row(0).text.item_no == chosen.typical[0].item_no
-    assert len({page.members.rows.row(index).text.text.split(",")[0] for index in range(20)}) == 1
-    assert offered(page) == {"group 1": 20}
-    page.table.selectAll()
-    assert offered(page) == {"selected groups": 80}
-    other = await pages.driver.finished(FOUR, Kind.EMBED, "Another")
-    page.show_job(other)
-    assert page.is_empty(), "no text of the job before is shown while the other's are grouped"
-    await until(lambda: not page.is_empty() and not page.tasks.running())
-    assert page.number.value() == 2 and page.members.panel.text() in FOUR
-    page.show_job(pages.job)
-    await until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
-    assert page.number.value() == 4
-
-
-async def test_what_takes_long_is_said_and_can_be_stopped_and_begun_again(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    may_end, found = threading.Event(), groups.find_clusters
-
-    def found_later(*arguments: Any) -> Any:
-        while not may_end.wait(0.01):
-            arguments[-1](0.5)
-        return found(*arguments)
-
-    monkeypatch.setattr(groups, "find_clusters", found_later)
-    page = pages.begin("groups")
-    button = page.stack.empty.button
-    await until(lambda: page.is_empty() and bool(page.stack.empty.sentence()) and button.isVisible())
-    button.click()
-    assert not page.tasks.is_running("group") and page.is_empty()
-    may_end.set()
-    button.click()
-    await until(lambda: not page.is_empty() and not page.tasks.running())
 
 
 async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:

@@ -147,6 +147,14 @@ class Embeddings:
             )
             return tuple(value or "" for (value,) in rows)
 
+    def each_text(self, item_numbers: NDArray[np.int64]) -> Iterator[str]:
+        """The texts of these items, which ascend."""
+        wanted = np.zeros(self.count + 1, dtype=np.bool_)
+        wanted[item_numbers] = True
+        with self.folder.open(read_only=True) as database:
+            rows = database.execute("SELECT item_no, text FROM items JOIN texts USING(text_no) ORDER BY item_no")
+            yield from (text for item, text in rows if wanted[item])
+
     def text_lengths(self) -> NDArray[np.int64]:
         """The number of characters of each text, of shape (count,), index = item number - 1."""
         with self.folder.open(read_only=True) as database:

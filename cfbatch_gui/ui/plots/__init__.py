@@ -2,3 +2,4 @@
 
 from cfbatch_gui.ui.plots.dot_map import DotMap
 from cfbatch_gui.ui.plots.plot import Band, Bars, Chart, Diagonal, Dots, Mark, PictureButtons, Plot, PlotData, Steps
+from cfbatch_gui.ui.plots.share_bars import ShareBars

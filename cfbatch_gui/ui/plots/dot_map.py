@@ -11,8 +11,8 @@ from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, paint_dots, paint_ground, plain
-from cfbatch_gui.ui.plots.plot import Plot, PlotData, small
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.ui.plots.plot import Plot, PlotData
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, small_font
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import worded
 
@@ -156,7 +156,7 @@ class DotMap(Plot):
         else:
             painter.drawImage(box, self._dots_on_screen(box))
         self._paint_names(painter, box)
-        self._colours.paint_key(painter, QRectF(LARGE, SMALL, 200, size.height()), small(self.font()))
+        self._colours.paint_key(painter, QRectF(LARGE, SMALL, 200, size.height()), small_font(self.font()))
         if self._current >= 0:
             self._paint_ring(painter, self.pixel_of(self._current))
         if as_picture:

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
@@ -27,8 +28,8 @@ from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots.colours import SWATCH, of_role, paint_dots, paint_entry
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, small_font
+from cfbatch_gui.ui.widgets import Button, IconButton, QuietButton, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import tr
@@ -80,19 +81,13 @@ def padded(values: NDArray[np.float64], share: float = 0.0) -> tuple[float, floa
     return low - margin, high + margin
 
 
-def small(font: QFont) -> QFont:
-    smaller = QFont(font)
-    smaller.setPixelSize(max(9, QtGui.QFontInfo(font).pixelSize() - 1))
-    return smaller
-
-
 def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
-    box, metrics = shown.box, QFontMetricsF(small(font))
+    box, metrics = shown.box, QFontMetricsF(small_font(font))
     line, quiet = QPen(theme.colour("line"), 1), theme.colour("quiet")
     middle = Qt.AlignmentFlag.AlignVCenter
     right, left = Qt.AlignmentFlag.AlignRight | middle, Qt.AlignmentFlag.AlignLeft | middle
     painter.save()
-    painter.setFont(small(font))
+    painter.setFont(small_font(font))
     for value, text in ticks(shown.up, box.height(), _TICK_HEIGHT) if shown.titles[1] else ():
         level = shown.y(value)
         painter.setPen(line)
@@ -210,20 +205,33 @@ class Plot(QWidget):
 
 
 class PictureButtons(QWidget):
-    """`name` is what the file is called at first, without suffix; `folder` where the dialog begins."""
+    """`name` is what the file is called at first, without suffix; `folder` where the dialog begins. For little room
+    there are icons, one of them for the data alone.
+    """
 
     def __init__(
-        self, plot: Plot, notices: Notices, tasks: Tasks, folder: RememberedFolder | None, name: str = ""
+        self,
+        plot: Plot,
+        notices: Notices,
+        tasks: Tasks,
+        folder: RememberedFolder | None,
+        name: str = "",
+        *,
+        as_icons: bool = False,
     ) -> None:
         super().__init__()
         self._plot, self._notices, self._folder, self._name = plot, notices, folder, name
-        self.copy_button = IconButton("copy", tr("Copy the picture"), self._copy)
-        self.save_button = QuietButton(
-            tr("Save picture…"),
-            "image",
-            lambda: tasks.start("save picture", self._save()),
-            tip=tr("As PNG or SVG, or the data behind it as CSV"),
+
+        def save(suffix: str) -> None:
+            tasks.start("save picture", self._save(suffix))
+
+        self.copy_button: Button = IconButton("copy", tr("Copy the picture"), self._copy)
+        self.save_button: Button = QuietButton(
+            tr("Save picture…"), "image", partial(save, "png"), tip=tr("As PNG or SVG, or the data behind it as CSV")
         )
+        if as_icons:
+            self.copy_button = IconButton("table", tr("Save the table…"), partial(save, "csv"))
+            self.save_button = IconButton("image", tr("Save picture…"), partial(save, "png"))
         self.setLayout(row(self.copy_button, self.save_button, gap=TINY))
 
     def set_name(self, name: str) -> None:
@@ -241,16 +249,13 @@ class PictureButtons(QWidget):
         await asyncio.to_thread(write_atomically, path, content)
         self._notices.show_written(worded("Wrote “{name}”.", name=path.name), path)
 
-    async def _save(self) -> None:
+    async def _save(self, suffix: str) -> None:
+        data = tr("The data behind it, as CSV (*.csv)")
         path = await dialogs.save_file(
             self,
-            tr("Save picture"),
-            name=f"{self._name}.png",
-            filters=(
-                tr("PNG picture (*.png)"),
-                tr("SVG drawing (*.svg)"),
-                tr("The data behind it, as CSV (*.csv)"),
-            ),
+            tr("Save picture") if suffix == "png" else tr("Save the table"),
+            name=f"{self._name}.{suffix}",
+            filters=(tr("PNG picture (*.png)"), tr("SVG drawing (*.svg)"), data) if suffix == "png" else (data,),
             folder=self._folder,
         )
         if path is not None:
@@ -369,7 +374,7 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
             box = QRectF(shown.box.left(), top, shown.box.width(), max(1.0, shown.y(layer.low) - top))
             painter.fillRect(box, theme.colour("selection"))
         case Mark() if shown.across[0] <= layer.at <= shown.across[1]:
-            painter.setFont(small(painter.font()))
+            painter.setFont(small_font(painter.font()))
             metrics, x = QFontMetricsF(painter.font()), round(shown.x(layer.at)) + 0.5
             painter.setPen(QPen(theme.colour("text"), 1, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, shown.box.top()), QPointF(x, shown.box.bottom()))
@@ -474,7 +479,7 @@ class Chart(Plot):
 
     def _frame(self, size: QSizeF) -> Frame:
         """The axes at a size, with the legend above them."""
-        metrics, up = QFontMetricsF(small(self.font())), range_up(self.layers)
+        metrics, up = QFontMetricsF(small_font(self.font())), range_up(self.layers)
         line = metrics.height() + TINY
         below, above = (line if title else 0.0 for title in self._titles)
         legend = QFontMetricsF(self.font()).height() + SMALL if self._named() else 0.0

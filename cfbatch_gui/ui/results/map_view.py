@@ -1,15 +1,16 @@
 """Vectors as dots: all texts on a map, coloured by a column, searched, and selected with a lasso."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy
 
+from cfbatch_gui.core.jobs.states import GroupOptions, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.groups import find_clusters, usual_number
+from cfbatch_gui.core.results.job_groups import JobGroups, read_groups
 from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map, tsne_map
 from cfbatch_gui.core.system.settings import FolderUse
 from cfbatch_gui.core.system.threads import in_thread
@@ -46,20 +47,20 @@ def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...],
     return tuple(choices), first or ONE
 
 
-def read_colours(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str) -> DotColours:
-    """Blocking. Raises DataError."""
+def read_colours(
+    embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, read: Callable[[], JobGroups]
+) -> DotColours:
+    """`read` reads the groups of the job. Blocking. Raises DataError."""
     if key.startswith(COLUMN):
         index = int(key.removeprefix(COLUMN))
         whole = embeddings.column(index)
         return by_cells([whole[item - 1] for item in item_numbers.tolist()], embeddings.columns()[index])
     if key != CLUSTERS:
         return plain(len(item_numbers))
-    found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
-    typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
-    names = [f"{number} · {figures.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
-    indices = np.searchsorted(found.item_numbers, item_numbers)
-    members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
-    return by_category(members, names, title=tr("group"))
+    found = read()
+    members = found.members[found.item_numbers.searchsorted(item_numbers)]
+    names = [figures.one_line(each.name, _NAME) for each in found.groups[:MOST_CATEGORIES]]
+    return by_category(np.where(members < len(names), members, -1), names, title=tr("group"))
 
 
 _LEAST_LIST = 160  # pixels
@@ -73,7 +74,8 @@ class MapView(VectorPage):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, "chart-scatter")
         self.map: TextMap | None = None  # the one that is shown
-        self._colours = plain(0)
+        self._colours, self._grouped_by = plain(0), GroupOptions()
+        self._wanted: Callable[[], object] = int  # what is to be shown once there is a map
         self._make_widgets()
         self.lay_out(
             widgets.split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True, name="map"),
@@ -90,6 +92,11 @@ class MapView(VectorPage):
         self.tasks.cancel("find")
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), str, self._data)
         self.list.hide()
+
+    def show_job(self, job: Job) -> None:
+        super().show_job(job)
+        if self.colour_choice.value() == CLUSTERS and job.options.grouping != self._grouped_by:
+            self.tasks.start("colour", self._colour())
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         if self.list.isHidden():
@@ -155,6 +162,7 @@ class MapView(VectorPage):
         self.tasks.start("colour", self._colour())
         if self.find_field.text():
             self.tasks.start("find", self.find_text(self.find_field.text()))
+        self._show_wanted()
         wanted = self._wanted_layout()
         self.layout_choice.set_value(wanted)
         if wanted is Layout.NEIGHBOURS:
@@ -194,8 +202,14 @@ class MapView(VectorPage):
     async def _colour(self) -> None:
         if self.map is not None:
             items, key = self.map.item_numbers, str(self.colour_choice.value())
-            self._colours = await in_thread(read_colours, self.embeddings, items, key)
+            folder, job, embeddings = self.program.folder(self.job.id), self.job, self.embeddings
+            self._grouped_by = job.options.grouping
+            self._colours = await self.worked_out(
+                tr("Grouping the texts…"),
+                lambda tell: read_colours(embeddings, items, key, lambda: read_groups(folder, job, tell)),
+            )
             self.dots.set_colours(self._colours)
+            self._say()
 
     async def find_text(self, text: str) -> None:
         if self.map is None:
@@ -208,6 +222,20 @@ class MapView(VectorPage):
         self._show_list(np.flatnonzero(np.isin(self.map.item_numbers, found)), worded("“{text}”", text=text))
 
     # Showing
+
+    def show_items(self, job: Job, items: Sequence[int], name: str) -> None:
+        """Mark and list these texts of a job, once there is a map; `name` says what chose them."""
+
+        def show() -> None:
+            if self.map is not None:
+                self._show_list(np.flatnonzero(np.isin(self.map.item_numbers, list(items))), name)
+
+        self._wanted = show
+        self.once_read(job, lambda: None if self.tasks.is_running("map") else self._show_wanted())
+
+    def _show_wanted(self) -> None:
+        wanted, self._wanted = self._wanted, int
+        wanted()
 
     def show_text(self, item_no: int) -> None:
         if self.map is not None:

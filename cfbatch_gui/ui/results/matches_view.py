@@ -16,7 +16,6 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.list_rows import ListColumns, ListRow
 from cfbatch_gui.core.results.matches import MATCHED, UNMATCHED, Matches, MatchState
-from cfbatch_gui.core.results.matching import differing_numbers
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.match_page import MatchPage, MatchRow, or_none, text_title
@@ -27,7 +26,7 @@ from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Label, LinkButton, boxed, column, line, row
 from cfbatch_gui.ui.widgets.bars import Bar
-from cfbatch_gui.ui.widgets.marks import Mark, MarkedText, number_format, spans_in_units
+from cfbatch_gui.ui.widgets.marks import Mark, MarkedText, differing_marks
 from cfbatch_gui.ui.widgets.threshold import ThresholdSlider
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import one_line, score_text, worded
@@ -39,15 +38,6 @@ A, B = "list-a", "list-b"  # the icons of the lists
 _NARROW = 900  # pixels of a page in which the panel stands below the table
 _TABLE, _PANEL, _PANE = 723, 366, 132  # widths, and the height of the panel below the table
 _LONGEST = 2_000  # characters of a text in the panel
-
-
-def differing_marks(shown: str, text: str, like: str) -> list[Mark]:
-    """The numbers that another text has not, in a line that may be a text which is cut in its middle."""
-    spans, moved = differing_numbers(like, text)[1], len(shown) - len(text)
-    cut = shown.rfind("…") if moved else len(shown)
-    before = [span for span in spans if span[1] <= cut]
-    after = [(start + moved, stop + moved) for start, stop in spans if start + moved > cut]
-    return [(*span, number_format()) for span in spans_in_units(shown, before + after)]
 
 
 class MatchCells(CellDelegate):

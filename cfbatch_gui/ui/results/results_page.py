@@ -312,12 +312,16 @@ class VectorsRead:
 
 class VectorPage(ResultsPage[VectorsRead]):
     """`arrived` is called with vectors that can be shown, and again when more have come; the page then shows its
-    content. `rows_wanted` brings the job, item numbers to be shown in its table, and what they are called there.
+    content. `rows_wanted` and `map_wanted` bring the job, item numbers to be shown in its table or on its map, and what
+    they are called there; `changed` a job whose options were changed.
     """
 
     rows_wanted = Signal(object, object, str)
+    map_wanted = Signal(object, object, str)
+    changed = Signal(object)
     vectors_read: VectorsRead | None = None
     _later: tuple[str, Callable[[], object]] | None = None  # what is to be done once this job is read
+    _changes = 0
 
     # For the pages
 
@@ -351,6 +355,29 @@ class VectorPage(ResultsPage[VectorsRead]):
         except UserError as error:
             self.notices.show_error(error)
             return [EmbeddedText(number, "", "", "", number, (), Status.FAILED, "", 0) for number in items]
+
+    def keep(self, name: str, change: Callable[[Any], Any], undo_words: str) -> None:
+        """Change the options of this name of the job that is shown, and offer to take it back."""
+        self._changes += 1  # each to its end: what is done quickly is done as often
+        self.tasks.start(f"keep {self._changes}", self._keep(self.job.id, name, change, undo_words))
+
+    async def _keep(self, job_id: str, name: str, change: Callable[[Any], Any], undo_words: str = "") -> None:
+        program = self.program
+
+        def use() -> tuple[Any, Job]:
+            before = getattr(program.ledger.job(job_id).options, name)
+            return before, program.drafts.use_for(job_id, **{name: change(before)})
+
+        before, job = await program.store.on_disk(use)
+        if undo_words and before != getattr(job.options, name):
+
+            def undo() -> None:
+                self.tasks.start(f"keep {name}", self._keep(job_id, name, lambda _: before))
+
+            self.notices.undos.offer(undo_words, undo)
+        if self.shown is not None and self.shown.id == job_id:
+            self.show_job(job)
+        self.changed.emit(job)
 
     def show_foot(self, sentence: str = "", *, without_direction: int = 0) -> None:
         read = self.vectors_read

@@ -7,8 +7,16 @@ from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE, Index
-from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
+from cfbatch_gui.ui.tables.table_rows import (
+    ALIGN_ROLE,
+    BAR_ROLE,
+    BELOW_ROLE,
+    COLOUR_ROLE,
+    ICON_ROLE,
+    SEARCHED_ROLE,
+    Index,
+)
+from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled, small_font
 from cfbatch_gui.ui.widgets.bars import paint_bar
 from cfbatch_gui.ui.widgets.marks import Mark, mark_format, marked_layout, marked_spans
 from cfbatch_gui.words import figures
@@ -52,6 +60,8 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
             inner.setLeft(spot.right() + ICON_GAP)
         painter.setPen(theme.colour(role))
         painter.setFont(option.font)
+        if below := figures.one_line(str(index.data(BELOW_ROLE) or ""), _LONGEST):
+            inner = self._paint_below(painter, inner, below, option)
         text = figures.one_line(str(index.data() or ""), _LONGEST)
         if (share := index.data(BAR_ROLE)) is not None:
             self._paint_bar(painter, inner, text, float(share), option)
@@ -65,6 +75,20 @@ class CellDelegate(QtWidgets.QStyledItemDelegate):
             else:
                 self._paint_marked(painter, _placed(option, inner), flags, shown, self.marks(index, shown))
         painter.restore()
+
+    def _paint_below(self, painter: QPainter, inner: QRect, text: str, option: QStyleOptionViewItem) -> QRect:
+        """Paint the second line, and return the place of the first one."""
+        height, middle = painter.fontMetrics().height(), inner.center().y() + 1
+        lower = _placed(option, QRect(inner.left(), middle, inner.width(), height))
+        painter.save()
+        painter.setFont(small_font(option.font))
+        painter.setPen(theme.colour("quiet"))
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
+        shown = painter.fontMetrics().elidedText(text, self.elided, inner.width())
+        painter.drawText(lower, side | Qt.AlignmentFlag.AlignAbsolute, shown)
+        painter.restore()
+        return QRect(inner.left(), middle - height, inner.width(), height)
 
     def _paint_found(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, whole: str) -> None:
         """Paint the line with its marks; one cut before the first of them begins with a word shortly before it."""

@@ -26,8 +26,9 @@ ICON_ROLE = Qt.ItemDataRole.UserRole + 1  # (icon's name, colour role) or None
 BAR_ROLE = Qt.ItemDataRole.UserRole + 2  # 0..1 or None
 COLOUR_ROLE = Qt.ItemDataRole.UserRole + 3  # a colour role; None and "" are the usual one
 SEARCHED_ROLE = Qt.ItemDataRole.UserRole + 4  # whether the page's search looks at the cell
+BELOW_ROLE = Qt.ItemDataRole.UserRole + 5  # a second, quiet line, or None
 ALIGN_ROLE = Qt.ItemDataRole.TextAlignmentRole
-_OF_ROWS = {ICON_ROLE: "icon", BAR_ROLE: "bar", COLOUR_ROLE: "colour"}
+_OF_ROWS = {ICON_ROLE: "icon", BAR_ROLE: "bar", COLOUR_ROLE: "colour", BELOW_ROLE: "below"}
 
 ALIGNMENTS = {
     "left": Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
@@ -47,6 +48,7 @@ class Column(Generic[R]):
     icon: Callable[[R], tuple[str, str] | None] | None = None
     bar: Callable[[R], float | None] | None = None
     colour: Callable[[R], str] | None = None
+    below: Callable[[R], str] | None = None
     width: int = 120
     least: int = 0
     gives_way: bool = False

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -71,6 +71,8 @@ class TableView(QTableView):
 
     picked = QtCore.Signal(int)
     opened = QtCore.Signal(int)
+    on_menu: Callable[[QMenu, int], None] | None = None  # adds entries to the context menu of a row
+    own_keys: Mapping[int, Callable[[], object]] = {}  # what else keys do here, also where the window has them
 
     def __init__(
         self,
@@ -203,9 +205,18 @@ class TableView(QTableView):
         if self.columns() and not self._selected_ranges() and came_by_keyboard(self, event):
             self.selectRow(max(0, self.currentIndex().row()))  # so that the current row is visible
 
+    def event(self, event: QtCore.QEvent) -> bool:
+        is_asked = event.type() == QtCore.QEvent.Type.ShortcutOverride
+        if is_asked and isinstance(event, QtGui.QKeyEvent) and event.key() in self.own_keys:
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy()
+        elif event.key() in self.own_keys:
+            self.own_keys[event.key()]()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self.opened.emit(self.currentIndex().row())
         else:
@@ -318,6 +329,8 @@ class TableView(QTableView):
 
     def add_to_menu(self, menu: QMenu, index: int) -> None:
         """Add entries to the context menu of a row."""
+        if self.on_menu is not None:
+            self.on_menu(menu, index)
 
     def _remember(self) -> None:
         """Keep the columns in their order, each with its width for the usual font and whether it is shown; 0 and None

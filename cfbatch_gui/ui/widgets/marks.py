@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QStyle
 from cfbatch_gui.core.results.matching import differing_numbers, differing_words
 from cfbatch_gui.core.results.text_search import found_spans
 from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.theme import small_font
 from cfbatch_gui.ui.widgets.labels import Label
 from cfbatch_gui.words import figures
 
@@ -81,6 +82,15 @@ def differences(text: str, than: str) -> list[Mark]:
     return [(*span, look) for places, look in looks for span in spans_in_units(text, places)]
 
 
+def differing_marks(shown: str, text: str, like: str) -> list[Mark]:
+    """The numbers that another text has not, in a line that may be a text which is cut in its middle."""
+    spans, moved = differing_numbers(like, text)[1], len(shown) - len(text)
+    cut = shown.rfind("…") if moved else len(shown)
+    before = [span for span in spans if span[1] <= cut]
+    after = [(start + moved, stop + moved) for start, stop in spans if start + moved > cut]
+    return [(*span, number_format()) for span in spans_in_units(shown, before + after)]
+
+
 def marked_layout(
     text: str, font: QFont, marks: Sequence[Mark], side: Qt.AlignmentFlag, width: int, *, lines: int = 1
 ) -> QTextLayout:
@@ -128,7 +138,9 @@ class MarkedText(Label):
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()
-        return QSize(0, 2 * self.fontMetrics().height() + self._has_more * QFontMetrics(self._small()).height())
+        return QSize(
+            0, 2 * self.fontMetrics().height() + self._has_more * QFontMetrics(small_font(QApplication.font())).height()
+        )
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -139,17 +151,12 @@ class MarkedText(Label):
         side |= Qt.AlignmentFlag.AlignAbsolute
         shown = self.fontMetrics().elidedText(self._unbroken, Qt.TextElideMode.ElideRight, round(room * _LINES))
         layout = marked_layout(shown, self.font(), differences(shown, self._than), side, room, lines=2)
-        small = QFontMetrics(self._small())
+        small = QFontMetrics(small_font(QApplication.font()))
         height = layout.boundingRect().height()
         top = (self.height() - height - (small.height() if self._more else 0)) / 2
         painter.setPen(theme.colour("text"))
         layout.draw(painter, QPointF(0, top))
-        painter.setFont(self._small())
+        painter.setFont(small_font(QApplication.font()))
         painter.setPen(theme.colour("quiet"))
         more = small.elidedText(self._more, Qt.TextElideMode.ElideRight, room)
         painter.drawText(0, round(top + height), room, small.height(), side, more)
-
-    def _small(self) -> QFont:
-        font = QFont(QApplication.font())
-        font.setPixelSize(QtGui.QFontInfo(font).pixelSize() - 1)
-        return font

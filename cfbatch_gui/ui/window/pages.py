@@ -115,14 +115,32 @@ def import_pages(program: Program) -> None:
     from cfbatch_gui.ui.evaluation import comparison_page, judge_page, review_page, screening_page  # noqa: F401
     from cfbatch_gui.ui.inputs import draft_page  # noqa: F401
     from cfbatch_gui.ui.jobs import details_view, elsewhere, job_page, progress_view  # noqa: F401
-    from cfbatch_gui.ui.results import export_dialog, map_view, matches_view, quality_view, vectorize_page, vectors_view  # noqa: F401
+    from cfbatch_gui.ui.results import (  # noqa: F401  # noqa: F401
+        duplicates_view,
+        export_dialog,
+        groups_view,
+        map_view,
+        matches_view,
+        quality_view,
+        vectorize_page,
+        vectors_view,
+    )
 
     program.make_parts()
 
 
 def make_result(workspace: "Workspace", key: str) -> ResultView:
     """A view of results in the page of a job, by the key of its tab."""
-    from cfbatch_gui.ui.results import map_view, matches_view, quality_view, ranking_view, vectorize_page, vectors_view
+    from cfbatch_gui.ui.results import (
+        duplicates_view,
+        groups_view,
+        map_view,
+        matches_view,
+        quality_view,
+        ranking_view,
+        vectorize_page,
+        vectors_view,
+    )
 
     kinds: dict[str, Callable[[Program, Notices], ResultView]] = {
         "ranking": ranking_view.RankingView,
@@ -132,14 +150,18 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         "vectors": vectors_view.VectorsView,
         "search": vectors_view.SearchView,
         "map": map_view.MapView,
-        "groups": vectors_view.ClustersView,
-        "duplicates": vectors_view.DuplicatesView,
+        "groups": groups_view.GroupsView,
+        "duplicates": duplicates_view.DuplicatesView,
         "vectorize": vectorize_page.VectorizePage,
     }
 
     def show_rows(job: Job, items: tuple[int, ...], name: str) -> None:
         workspace.job_page.tabs.choose("vectors")
         workspace.job_page.view("vectors").show_items(job, items, name)
+
+    def show_on_map(job: Job, items: tuple[int, ...], name: str) -> None:
+        workspace.job_page.tabs.choose("map")
+        workspace.job_page.view("map").show_items(job, items, name)
 
     def show_similar(item_no: int) -> None:
         page = workspace.job_page
@@ -149,6 +171,8 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
     view = kinds[key](workspace.program, workspace.notices)
     receivers = {
         "rows_wanted": show_rows,
+        "map_wanted": show_on_map,
+        "duplicates_wanted": lambda: workspace.job_page.tabs.choose("duplicates"),
         "similar_wanted": show_similar,
         "score_help_wanted": partial(workspace.menus.show_help, Topic.SCORES),
         "matching_help_wanted": partial(workspace.menus.show_help, Topic.MATCHING),
