@@ -24,15 +24,14 @@ def open_screening(program: Program, job: Job) -> Screening:
 
 
 class ScreeningEntry(QWidget):
-    """Begins by a question that was asked, or goes on. `wanted` brings the job's id, once the question is on disk."""
+    """Begins by a question that was asked, or goes on. `wanted` brings the job's id once the question is on disk."""
 
     wanted = Signal(str)
 
     def __init__(self, program: Program, tasks: Tasks) -> None:
         super().__init__()
         self._program, self._tasks = program, tasks
-        self._job: Job | None = None
-        self._question = ""
+        self._shown: tuple[Job, str] | None = None
         self._counted: object = None  # of what the counts are shown
         self.begin_button = LinkButton(tr("Screen in this order…"), "list-ordered", self._begin)
         self.go_on_button = LinkButton("", "play", self._go_on)
@@ -41,17 +40,14 @@ class ScreeningEntry(QWidget):
 
     def show_question(self, job: Job, question: str) -> None:
         """The question whose answers are shown, "" for none."""
-        self._job, self._question = job, question
-        begun = job.options.screening
-        is_possible = not (job.texts_forgotten_at or job.purpose.takes_lists)
-        can_begin, can_go_on = is_possible and question not in ("", begun), is_possible and bool(begun)
-        self.begin_button.setVisible(can_begin)
-        self.go_on_button.setVisible(can_go_on)
-        self.setVisible(can_begin or can_go_on)
+        self._shown, begun = (job, question), job.options.screening
+        self.begin_button.setVisible(question not in ("", begun))
+        self.go_on_button.setVisible(bool(begun))
+        can_be = not (job.texts_forgotten_at or job.purpose.takes_lists)
+        self.setVisible(can_be and bool(question or begun))
         counted = (job.id, job.options, job.state, self._program.judgements.size())
-        if can_go_on and counted != self._counted:
+        if can_be and begun and counted != self._counted:
             self._counted = counted
-            self.go_on_button.setText(tr("Go on screening"))
             self._tasks.start("count", self._count(job))
 
     async def _count(self, job: Job) -> None:
@@ -60,12 +56,12 @@ class ScreeningEntry(QWidget):
         self.go_on_button.setText(worded("Screening: {n} of {all} · Go on", **counts))
 
     def _go_on(self) -> None:
-        if self._job is not None:
-            self.wanted.emit(self._job.id)
+        if self._shown is not None:
+            self.wanted.emit(self._shown[0].id)
 
     def _begin(self) -> None:
-        if self._job is not None:
-            self._tasks.start("screen", self._keep(self._job, self._question))
+        if self._shown is not None:
+            self._tasks.start("screen", self._keep(*self._shown))
 
     async def _keep(self, job: Job, question: str) -> None:
         """Verdicts are those of the search's purpose, which any job of texts can have."""
