@@ -160,14 +160,12 @@ def _known(folder: JobFolder, job: Job, wanted: Collection[str]) -> dict[str, Un
     """Unit vectors of sentences as far as there are any: of list B, of other texts of the job, of what was asked."""
     with folder.open(read_only=True) as database:
         said = database.execute(_SAID, (json.dumps([*wanted]),)).fetchall()
-    items = {_plain(text): item for item, text in said}
+    places = [(_plain(text), item) for item, text in said]
     for name, row in _list_b(folder, job):
-        items |= dict.fromkeys((_plain(row.text), f"{name}: {_plain(row.text)}"), row.item_no)
+        places += [(_plain(row.text), row.item_no), (f"{name}: {_plain(row.text)}", row.item_no)]
     embeddings = Embeddings(folder, job.failed_batches)
-    present = embeddings.present()
-    items = {sentence: item for sentence, item in items.items() if present[item - 1]}
-    found = dict(asked(folder))
-    if items:
+    present, found = embeddings.present(), asked(folder)
+    if items := {sentence: item for sentence, item in places if present[item - 1]}:
         found |= dict(zip(items, embeddings.rows_of(np.fromiter(items.values(), np.int64)), strict=True))
     units: dict[str, Unit] = {}
     for sentence, vector in found.items():
@@ -235,15 +233,15 @@ def _centroids(
 ) -> matching.Side:
     """The categories as a list; a name has the key of equal texts of A."""
     key_of = dict(zip(map(folded, texts.values()), a.keys.tolist(), strict=False))
-    means = np.zeros((len(categories), a.vectors.shape[1]))
+    means = np.zeros((len(categories), a.vectors.shape[1]), np.float32)
     for at, each in enumerate(categories):
         units = [known[sentence] for sentence in each.sentences if sentence in known]
         if units and a.scales.any():  # else there are no vectors of A, and no dimension
             means[at] = np.mean(units, axis=0)
-    lengths = np.linalg.norm(means, axis=1)
+    lengths = lengths_of(means)
     scales = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
     keys = [key_of.get(folded(each.name), -1 - at) for at, each in enumerate(categories)]
-    return matching.Side((means * scales[:, None]).astype(np.float32), (scales > 0) * 1.0, np.array(keys, np.int64))
+    return matching.Side(means, scales, np.array(keys, np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,3 +180,10 @@ def test_a_short_list_is_compared_as_a_long_one() -> None:
     few, many = matching.compare_all(a, b, 7), matching.find_candidates(a, b, 7)
     for name in ("rows", "scores", "same", "best_of"):
         np.testing.assert_array_equal(getattr(few, name), getattr(many, name))
+
+
+async def test_a_text_that_is_all_that_is_said_of_a_category_is_like_it(program: Program, tmp_path: Path) -> None:
+    job = with_lines(await sorted_job(program, tmp_path), "Late\tmy parcel is late", "the teapot is broken")
+    assert categories.unknown_sentences(program.folder(job.id), job, ["the teapot is broken"]) == ()
+    found = read_categories(program.folder(job.id), job)
+    assert dict(found.options(2))[1] == 1.0
