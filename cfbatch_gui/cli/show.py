@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from cfbatch_gui.cli.compare import add_judgements_argument, json_of_quality, lines_of_quality, read_judgements
-from cfbatch_gui.cli.console import Call, fields_of, labelled, listed, table
+from cfbatch_gui.cli.console import Call, labelled, listed, table
 from cfbatch_gui.cli.group_lines import facts_of_groups, lines_of_job_groups
 from cfbatch_gui.cli.jobs import found_jobs
 from cfbatch_gui.cli.match_lines import facts_of_matches, lines_of_matches, opened_decisions
-from cfbatch_gui.cli.parser import Parser, number_in
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.cli.reading import lines_of_rows
 from cfbatch_gui.cli.working import facts_of_job, read_address_book
 from cfbatch_gui.core.errors import UserError
@@ -21,21 +21,16 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.jobs.plan.spending import Planned, read_planned
 from cfbatch_gui.core.jobs.states import Job, Purpose
-from cfbatch_gui.core.messages import message, quoted
+from cfbatch_gui.core.messages import quoted
 from cfbatch_gui.core.results.categories import read_by_purpose, summaries
-from cfbatch_gui.core.results.duplicates import find_duplicates
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.groups import MOST_CLUSTERS, find_clusters
+from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.job_groups import read_groups
 from cfbatch_gui.core.results.outcomes import origins
 from cfbatch_gui.core.results.score_table import read_score_table, score_figures
 from cfbatch_gui.words import results
-from cfbatch_gui.words.figures import number, one_line, plural, score_text, told, usage_error, worded
+from cfbatch_gui.words.figures import one_line, plural, worded
 from cfbatch_gui.words.jobs import batch_row, can_clear_account, facts
 from cfbatch_gui.words.languages import said, tr
-
-_NO_SIMILARITY = message("text_is_no_similarity_give_number")
-_NO_CLUSTERS = message("text_is_no_number_clusters_give")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -43,15 +38,7 @@ def add_arguments(parser: Parser) -> None:
         """
         job JOB  a job's id, the beginning of it, or its name
         --json  print one JSON object
-        --duplicates SIMILARITY  of vectors: also the groups of texts at least so similar (up to 1), with the one of
-            each that would stay
-        --clusters NUMBER  of vectors: also so many groups of texts about the same things, with the texts typical of
-            each
-        """,
-        {
-            "--duplicates": number_in(1e-9, 1, _NO_SIMILARITY),
-            "--clusters": number_in(1, MOST_CLUSTERS, _NO_CLUSTERS, most=MOST_CLUSTERS, whole=True),
-        },
+        """
     )
     add_judgements_argument(parser)
 
@@ -60,18 +47,17 @@ async def run(call: Call) -> None:
     console = call.console
     (job,) = found_jobs(call, call.job)
     folder = JobFolder(call.paths.job(job.id))
-    groups = await asyncio.to_thread(_groups, job, folder, call)
+    groups, lines_of_groups = await asyncio.to_thread(_groups, job, folder, call)
     if not call.json:  # first: judgements that are damaged keep nothing else from being shown
         console.print_result(_lines(job, folder, call))
     quality = await asyncio.to_thread(_quality, job, folder, call)
     if call.json:
         more = {"quality": json_of_quality(*quality) if quality else None}
-        console.print_json(facts_of_job(job, folder, more=more | {name: facts for name, facts, _ in groups}))
+        console.print_json(facts_of_job(job, folder, more={**more, **groups}))
         return
     if quality is not None and (lines := list(labelled(lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
-    for _, _, lines in groups:
-        console.print_result(lines)
+    console.print_result(lines_of_groups)
 
 
 def _lines(job: Job, folder: JobFolder, call: Call) -> Iterator[str]:
@@ -117,86 +103,15 @@ def _quality(job: Job, folder: JobFolder, call: Call) -> tuple[Run, Evaluation |
     return run, measure(run, book=book), book
 
 
-_Group = tuple[str, dict[str, object], list[str]]  # a name, facts, and lines
-
-
-def _groups(job: Job, folder: JobFolder, call: Call) -> list[_Group]:
-    """Matches where a job is for them, near duplicates and clusters as far as they are asked for."""
-    found: list[_Group] = []
+def _groups(job: Job, folder: JobFolder, call: Call) -> tuple[Mapping[str, object], list[str]]:
+    """Facts by their names and lines of the matches or groups, where a job is for them."""
+    width = call.console.width
     if job.purpose.takes_lists and job.has_results:
         with opened_decisions(call, job) as decisions:
             matches = read_by_purpose(folder, job, decisions.find)
-        lines = ["", *lines_of_matches(matches, job, folder, call.console.width), ""]
-        lines += map(said, summaries(matches, job))
-        found += [(name, facts, lines) for name, facts in facts_of_matches(matches, job, folder).items()]
+        lines = ["", *lines_of_matches(matches, job, folder, width), "", *map(said, summaries(matches, job))]
+        return facts_of_matches(matches, job, folder), lines
     if job.purpose is Purpose.GROUPS and job.has_results:
         groups = read_groups(folder, job)
-        lines = ["", *lines_of_job_groups(groups, job, folder, call.console.width)]
-        found.append(("groups", facts_of_groups(groups, folder), lines))
-    if call.duplicates is None and call.clusters is None:
-        return found
-    if job.kind is not Kind.EMBED:
-        raise usage_error("only_jobs_turn_texts_into_vectors")
-    if not folder.data.exists():
-        raise usage_error("nothing_come_back_from_job_yet")
-    texts, width = Embeddings(folder, job.failed_batches), call.console.width
-    if call.duplicates is not None:
-        found.append(_duplicates(texts, call.duplicates, width))
-    if call.clusters is not None:
-        found.append(_clusters(texts, call.clusters, width))
-    return found
-
-
-def _duplicates(texts: Embeddings, threshold: float, width: int) -> _Group:
-    found, rows, groups = find_duplicates(texts, threshold), [], []
-    for index, group in enumerate(found.groups(), 1):
-        stays, *goes = texts.texts([group.stays, *group.goes])
-        rows.append(_row(index, stays, (tr("Similarity"), tr("stays"))))
-        rows += [
-            _row(index, text, (tr("Similarity"), score_text(value)))
-            for text, value in zip(goes, group.similarities, strict=True)
-        ]
-        similar = zip(map(_named, goes), group.similarities, strict=True)
-        groups.append({"stays": _named(stays), "goes": [{**text, "similarity": value} for text, value in similar]})
-    head = told(
-        "near_duplicates_from_threshold_groups_texts",
-        threshold=number(found.threshold, "g"),
-        groups=plural(len(groups), "{n} group", "{n} groups"),
-        texts=plural(found.gone, "{n} text would go", "{n} texts would go"),
-        partial=_partial(texts, found.missing),
-    )
-    facts = {"threshold": found.threshold, "gone": found.gone, "missing": found.missing, "groups": groups}
-    return "duplicates", facts, ["", head, *listed(rows, width)]
-
-
-def _clusters(texts: Embeddings, count: int, width: int) -> _Group:
-    found, rows, clusters = find_clusters(texts, count), [], []
-    for index, cluster in enumerate(found.clusters, 1):
-        likeness = (tr("Likeness"), score_text(cluster.similarity))
-        typical = texts.texts(cluster.typical)
-        rows += [_row(index, text, (tr("Texts"), number(cluster.size)), likeness) for text in typical]
-        numbers = [text.row for text in texts.texts(found.items_of(index - 1).tolist())]
-        similar = {"size": cluster.size, "likeness": cluster.similarity}
-        clusters.append({**similar, "typical": [*map(_named, typical)], "rows": numbers})
-    head = told(
-        "n_clusters_texts_partial",
-        n=len(clusters),
-        texts=plural(len(found.item_numbers), "{n} text", "{n} texts"),
-        partial=_partial(texts, found.missing),
-    )
-    return "clusters", {"missing": found.missing, "clusters": clusters}, ["", head, *listed(rows, width)]
-
-
-def _row(group: int, text: EmbeddedText, *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-    row = ((tr("Row"), number(text.row)), (tr("ID"), text.id), (tr("Text"), text.text))
-    return ((tr("Group"), number(group)), *more, *row)
-
-
-def _partial(texts: Embeddings, missing: int) -> str:
-    if not missing:
-        return ""
-    return worded("; partial, {missing} of {n} texts have no vector", missing=missing, n=texts.count)
-
-
-def _named(text: EmbeddedText) -> dict[str, object]:
-    return fields_of(text, "row", "id", "text")
+        return {"groups": facts_of_groups(groups, folder)}, ["", *lines_of_job_groups(groups, job, folder, width)]
+    return {}, []

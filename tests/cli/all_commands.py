@@ -57,7 +57,7 @@ run ./пары.csv --rank --embed | run ./пары.csv --budget много | run
 run ./пары.csv --role query=дело | run ./пары.csv --split много | run ./пары.csv --candidates 1 | run --data-dir
 settle дело | settle дело первый --dismiss | resume --folder-was другое | account take-over дело --rank --embed
 export дело --to csv | export дело --threshold много | compare 1 --fail-if-worse 1 | compare 1 --top много
-show дело --duplicates 2 | show дело --clusters 0 | show дело --json=1 | connections probe practice --wait -1
+groups ./тексты.csv --similarity 2 | show дело --json=1 | connections probe practice --wait -1
 practice serve --port - | practice serve --seconds-queued -1 | connections change практика --keep-days много
 match ./тексты.csv | match ./тексты.csv ./слова.csv --top 0 | match ./тексты.csv ./слова.csv --threshold много
 search дело тёплый --top 0
@@ -91,7 +91,7 @@ run ./пары.csv --rank --connection practice --out ./пары.csv | run ./п�
 run ./пары.csv --rank --connection practice --out ./нет/1.csv
 attach REQUEST --connection practice --model @cf/baai/bge-m3 | attach 00000000 --connection practice
 attach REQUEST --input ./пары.csv ./пары.csv ./пары.csv | attach REQUEST --out ./выход.csv
-jobs | show первое | show третье --duplicates 0.9 --clusters 2 | show четвёртое | show первое --clusters 2
+jobs | show первое | show третье | show четвёртое
 resume | resume первое | resume --failed | resume --folder-was moved | settle первое --dismiss
 export первое --out ./1.xlsx --to trec ./1.run | export третье --to vectorize ./векторы | export первое
 export первое --out ./2.npy | export третье --out ./3.npy --top-k 2 | export третье --out ./3.npy --columns id
@@ -136,7 +136,7 @@ vectorize search третье тёплый --index first
 """
 PROGRAMS: Final = """
 jobs --json | show шестое --json | search третье тёплый --json
-show первое --json | show третье --json --duplicates 0.9 | compare первое второе --json
+show первое --json | show восьмое --json | compare первое второе --json
 judgements show --json | verify --json | connections list --json | resume --json
 vectorize list --connection cloudflare --json
 """

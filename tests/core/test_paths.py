@@ -79,8 +79,8 @@ def work(terminal: Terminal, folder: Path) -> Path:
     table.write_text(CLOUDS)
     texts.write_text("one text\nanother text\n")
     run(terminal, "run", table, "--rank", "--name", "ranked", "--out", folder / "ranked.csv")
-    run(terminal, "run", texts, "--embed", "--name", "vectors", "--out", folder / "vectors.npy")
-    run(terminal, "show", "vectors", "--duplicates", "0.9")
+    run(terminal, "groups", texts, "--name", "vectors", "--out", folder / "vectors.npy")
+    run(terminal, "show", "vectors")
     run(terminal, "backup", folder / "jobs.zip")
     return folder / "jobs.zip"
 

@@ -20,7 +20,7 @@ def finished(terminal: Terminal, tmp_path: Path) -> Terminal:
     table.write_text(CLOUDS)
     texts.write_text("one text\nanother text\n")
     assert terminal.run("run", table, "--rank", "--name", "ranked").status == 0
-    assert terminal.run("run", texts, "--embed", "--name", "vectors").status == 0
+    assert terminal.run("groups", texts, "--name", "vectors").status == 0
     return terminal
 
 
@@ -30,7 +30,6 @@ def test_jobs_in_a_read_only_folder_are_listed_shown_exported_and_backed_up(fini
     with read_only(finished.data):
         assert len(finished.jobs()) == 2
         assert [finished.run("show", name).out for name in ("ranked", "vectors")] == before
-        assert finished.run("show", "vectors", "--duplicates", "0.9", "--clusters", "1").status == 0
         for name, file in (("ranked", "ranked.csv"), ("vectors", "vectors.npy"), ("ranked", "ranked.jsonl")):
             ended = finished.run("export", name, "--out", tmp_path / file)
             assert (ended.status, (tmp_path / file).stat().st_size > 0) == (0, True), ended.err
