@@ -10,6 +10,7 @@ from cfbatch_gui.core.judgements.screening import Screening
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.results.screening import Flow, Verdict
 from cfbatch_gui.ui.evaluation.screening_page import ScreeningPage
+from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.screen.past import run
 from tests.screen.stage import Stage, opened
@@ -66,6 +67,11 @@ async def test_records_are_screened_by_keys_and_all_is_there_after_a_new_start(t
         while session.record is not None:
             await press(page, Qt.Key.Key_I)
         assert session.flow.left == 0 and not page.view.isVisible()
+        click(page.place.button)
+        await until(lambda: page.window().findChild(ExportDialog) is not None)
+        dialog = page.window().findChild(ExportDialog)
+        assert dialog is not None and dialog.forms.first.is_of_screening
+        dialog.close()
         await press(page, Qt.Key.Key_Backspace)
         assert session.flow.left == 1 and page.view.isVisible()
         click(page.view.look)

@@ -150,7 +150,8 @@ class ExportForms(QWidget):
 
     def __init__(self, targets: Sequence[Target]) -> None:
         super().__init__()
-        self._targets = tuple(sorted(targets, key=lambda target: not target.is_for_people))
+        in_order = sorted(targets, key=lambda target: (not target.is_for_people, not target.is_of_screening))
+        self._targets = tuple(in_order)
         self.first = self._targets[0]
         self._proposed = self.first.name
         self.boxes = {target.name: widgets.CheckBox(said(target.title)) for target in self._targets}
