@@ -1,11 +1,12 @@
 """How groups share the values of a column: a stacked bar for each, under that of all texts."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6 import QtGui
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from cfbatch_gui.ui import theme
@@ -22,10 +23,6 @@ _MOST = 60  # groups that are drawn
 
 
 class ShareBars(Plot):
-    """`picked` brings the index of a clicked group."""
-
-    picked = Signal(int)
-
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._groups: Sequence[str] = ()
@@ -37,8 +34,9 @@ class ShareBars(Plot):
         self, groups: Sequence[str], values: Sequence[str], counts: NDArray[np.int64], *, has_others: bool
     ) -> None:
         """`counts` (groups + 1, values) begin with those of all texts; with `has_others` so many of no value shown."""
-        self._groups, self._values, self._counts, self._has_others = groups, values, counts, has_others
-        self._data = self._table
+        self._data = partial(_table, groups, values, counts)
+        self._groups, self._counts = groups[:_MOST], counts[: _MOST + 1]
+        self._values, self._has_others = values, has_others
         self._fit()
 
     def show_counts(self, as_counts: bool) -> None:
@@ -95,18 +93,12 @@ class ShareBars(Plot):
                     words = f"{name}\n{self._values[at]}: {figures.number(counts[at].item())} ({share})"
         self.show_tip(event.globalPosition().toPoint(), words)
 
-    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        for line, (box, _) in enumerate(self._lines()):
-            if line and box.top() <= event.position().y() < box.bottom():
-                self.picked.emit(line - 1)
-
     def _lines(self) -> Iterator[tuple[QRectF, str]]:
         """The room of each bar, and the name before it; that of all texts is first."""
         left = min(scaled(_NAMES), self.width() * 0.4)
         step, beside = scaled(_STEP), min(_REMARKS, 0.25 * self.width())
         width = max(40.0, min(self.width() - left - beside, 2.5 * left))
-        for line, name in enumerate((tr("all texts"), *self._groups[:_MOST])):
+        for line, name in enumerate((tr("all texts"), *self._groups)):
             yield QRectF(left, line * step + (_BELOW_ALL if line else 0), width, step), name
 
     def _parts(self, line: int, box: QRectF) -> Iterator[QRectF]:
@@ -151,14 +143,10 @@ class ShareBars(Plot):
         table, count = categories(), len(self._values)
         return np.vstack([table[: count - 1], table[-1:]]) if self._has_others else table[:count]
 
-    def _table(self) -> PlotData:
-        """Counts, then shares, of all texts and of each group."""
-        shares = [tr("{value}, share").format(value=value) for value in self._values]
-        names = (tr("all texts"), *self._groups)
-        return PlotData(
-            (tr("Group"), tr("Texts"), *self._values, *shares),
-            [
-                (name, sum(counts), *counts, *(round(count / max(1, sum(counts)), 4) for count in counts))
-                for name, counts in zip(names, self._counts.tolist(), strict=True)
-            ],
-        )
+
+def _table(groups: Sequence[str], values: Sequence[str], counts: NDArray[np.int64]) -> PlotData:
+    """Counts, then shares, of all texts and of each group."""
+    titles = (tr("Group"), tr("Texts"), *values, *(tr("{value}, share").format(value=each) for each in values))
+    lines = zip((tr("all texts"), *groups), counts.sum(axis=1).tolist(), counts.tolist(), strict=True)
+    rows = ((name, size, *each, *(round(count / max(1, size), 4) for count in each)) for name, size, each in lines)
+    return PlotData(titles, tuple(rows))

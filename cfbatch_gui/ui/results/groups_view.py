@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QPoint, QRect, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QMenu, QSizePolicy, QSlider, QStyle, QStyleOptionViewItem
 
-from cfbatch_gui.core.jobs.states import GroupOptions, Job
+from cfbatch_gui.core.jobs.states import DuplicateOptions, GroupOptions, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.duplicates import UNASKED_TEXTS, read_duplicates
 from cfbatch_gui.core.results.embeddings import Embeddings
@@ -89,18 +89,6 @@ class GroupCells(CellDelegate):
         return QStyle.visualRect(option.direction, option.rect, spot)
 
 
-class NameField(QLineEdit):
-    """`left` comes with Escape, which takes back what was typed."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
-
-
 def column_choices(embeddings: Embeddings) -> list[tuple[str, int]]:
     """The user's columns whose values differ, by name and index, those with the fewest values first."""
     sample, found = embeddings.page(0, _SAMPLE), []
@@ -123,6 +111,7 @@ class GroupsView(VectorPage):
         self.found: JobGroups | None = None
         self._made_by = GroupOptions()
         self._item = 0  # the most typical one of the chosen group, -1 for the texts in none
+        self._twice_by: DuplicateOptions | None = None  # those that the hint goes by
         self._is_allowed = False  # to take long
         self._is_narrow = False
         self._values: tuple[int, Sequence[str]] = (-1, ())
@@ -141,13 +130,15 @@ class GroupsView(VectorPage):
 
     def arrived(self, *, is_first: bool) -> None:
         self.tasks.start("columns", self._show_columns())
-        self.found = None
+        self.found, self._twice_by = None, None
         self._begin()
 
     def show_job(self, job: Job) -> None:
         super().show_job(job)
         if self.vectors_read is not None and self.vectors_read.done and job.options.grouping != self._made_by:
             self._begin()
+        elif self.found is not None and not self.tasks.is_running("group"):
+            self.tasks.start("twice", self._count_twice(job.options.duplicates))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
         chosen = self._chosen()
@@ -196,13 +187,14 @@ class GroupsView(VectorPage):
         self.table.own_keys = {Qt.Key.Key_F2: self.edit_name}
 
     def _make_members(self) -> None:
-        self.name_field = NameField()
+        self.name_field = QLineEdit()
         self.name_field.setMaximumWidth(scaled(236))
         self.name_field.setMaxLength(200)
         self.name_field.setAccessibleName(tr("Name of the group"))
         self.name_field.returnPressed.connect(self.table.setFocus)
         self.name_field.editingFinished.connect(self._keep_name)
-        self.name_field.left.connect(self._leave_name)
+        escape = QKeySequence(Qt.Key.Key_Escape)
+        QShortcut(escape, self.name_field, self._leave_name, Qt.ShortcutContext.WidgetShortcut)
         self.more_button = widgets.MoreButton(tr("More"))
         self.more_button.menu().aboutToShow.connect(self._fill_more)
         self._kept = ElidedLabel(tr("kept and exported"), "small")
@@ -221,7 +213,6 @@ class GroupsView(VectorPage):
         )
         self.column_choice.setMaximumWidth(scaled(200))
         self.bars = ShareBars(tr("Groups by column"))
-        self.bars.picked.connect(self._bar_picked)
         self.unit = Switch(tr("What the bars show"), self._unit_picked, {COUNTS: tr("Counts"), SHARES: tr("Shares")})
         self.unit.set_value(SHARES)
         folder = self.program.remembered_folder(FolderUse.PICTURES)
@@ -334,12 +325,16 @@ class GroupsView(VectorPage):
         else:
             sentences.insert(0, tr("All texts of a group are at least so alike."))
         self.show_foot(" ".join(sentences), without_direction=found.clusters.without_direction)
-        if self.embeddings.count <= UNASKED_TEXTS:
-            gone = (await in_thread(read_duplicates, self.embeddings, job.options.duplicates)).gone
-            self._twice_words.set_line(
-                figures.plural(gone, "{n} text is there twice", "{n} texts are there twice"), "copy", "text"
-            )
+        await self._count_twice(job.options.duplicates)
+
+    async def _count_twice(self, options: DuplicateOptions) -> None:
+        """Say how many texts would go as near duplicates, where that does not take long."""
+        if options != self._twice_by and self.embeddings.count <= UNASKED_TEXTS:
+            gone = (await in_thread(read_duplicates, self.embeddings, options)).gone
+            words = figures.plural(gone, "{n} text is there twice", "{n} texts are there twice")
+            self._twice_words.set_line(words, "copy", "text")
             self._twice.setVisible(gone > 0)
+            self._twice_by = options
 
     def _say_count(self, found: JobGroups, options: GroupOptions) -> None:
         words = [figures.plural(len(found.members), "groups of {n} text", "groups of {n} texts")]
@@ -393,13 +388,15 @@ class GroupsView(VectorPage):
 
     def _show_members(self, chosen: GroupRow) -> None:
         assert self.found is not None  # noqa: S101 - it has rows
-        items = self.found.items_of(chosen.index)
-        model = self.members.rows
+        items, table = self.found.items_of(chosen.index), self.members.table
+        model, at = self.members.rows, table.currentIndex().row() if table.hasFocus() else -1
         count = figures.plural(len(items), "{n} text", "{n} texts")
         title = worded("{texts}, most typical first", texts=count) if chosen.index >= 0 else count
         model.columns = (replace(model.columns[0], title=title), *model.columns[1:])
         likeness = self.found.likeness_of(items).tolist() if chosen.index >= 0 else [None] * len(items)
         self.members.show_items(items.tolist(), likeness, name=chosen.name)
+        if at >= 0:  # what stood there has been removed
+            table.selectRow(min(at, len(items) - 1))
 
     # What the user does with them
 
@@ -416,8 +413,9 @@ class GroupsView(VectorPage):
     def _keep_name(self) -> None:
         """Keep what was typed as the name of the chosen group; nothing, or its own words, gives it these again."""
         name, item, found = figures.one_line(self.name_field.text()), self._item, self.found
-        if found is None or item <= 0 or found.groups[found.group_of(item)].name == name:
+        if found is None or item <= 0 or not self.name_field.isModified():
             return
+        self.name_field.setModified(False)
         group = found.group_of(item)
         is_own = bool(name) and name != found.groups[group].words
 
@@ -517,6 +515,3 @@ class GroupsView(VectorPage):
 
     def _unit_picked(self) -> None:
         self.bars.show_counts(self.unit.value == COUNTS)
-
-    def _bar_picked(self, group: int) -> None:
-        self.table.selectRow(group)
