@@ -23,7 +23,7 @@ from cfbatch_gui.ui.results.results_page import TextList, VectorPage, id_column,
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, NumberColumn, PagedRows, ScoreColumn
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.widgets import Flow, Label, QuietButton, add_action, boxed, row, split
+from cfbatch_gui.ui.widgets import Flow, Label, QuietButton, add_action, boxed, split
 from cfbatch_gui.ui.widgets.marks import Mark, differing_marks
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import one_line, worded
@@ -97,9 +97,9 @@ class DuplicatesView(VectorPage):
         self.members.table.cells = MemberCells(self.members.table)
         self.members.table.setItemDelegate(self.members.table.cells)
         fields = labelled(tr("Similar from"), self.threshold, self.longest)
-        buttons = boxed(row(self.table_button, self.save_button))
+        buttons = boxed(Flow(self.differing_button, self.table_button, self.save_button))
         content = split(self.table, self.members, sizes=(420, 580), name="duplicates")
-        self.lay_out(content, Flow(fields, self.count, self.differing_button, buttons))
+        self.lay_out(content, Flow(fields, self.count, buttons))
 
     def clear(self) -> None:
         self.found, self._groups, self._item = None, (), 0
