@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TextIO
 
 from cfbatch_gui.core.errors import InputError
@@ -66,7 +65,7 @@ def recognise_references(candidate: Candidate) -> Source | None:
     above = ""
     is_first = True
     with open_bytes(source.path) as file:
-        for fields, raw, _ in _READERS[name](text_lines(file, source, lambda position: check_stopped())):
+        for fields, raw, _ in _records(name, text_lines(file, source, lambda position: check_stopped())):
             if fields:
                 found |= dict.fromkeys(fields)
             elif is_first and name == RIS:
@@ -101,7 +100,7 @@ def read_references(source: Source, progress: Progress) -> Generator[Row, None, 
     """
     number = 0
     with open_bytes(source.path) as file:
-        for fields, raw, wrong in _READERS[source.format](text_lines(file, source, progress)):
+        for fields, raw, wrong in _records(source.format, text_lines(file, source, progress)):
             if not fields and not number and source.notices and source.format == RIS:
                 continue  # the notice says it
             number += 1
@@ -114,6 +113,10 @@ _Record = tuple[dict[str, str], str, str]
 """The cells by column, the lines as they stand, and what is wrong with them; without cells it is no record."""
 _NO_RECORD = message("text_belongs_to_no_record")
 _UNCLOSED = message("record_is_not_closed")
+
+
+def _records(name: str, lines: Iterable[str]) -> Iterator[_Record]:
+    return _read_bibtex(lines) if name == BIBTEX else _read_tagged(name, lines)
 
 
 def _limited(lines: list[str], line: str, size: int) -> int:
@@ -197,7 +200,7 @@ _BIBTEX_STRAY = re.compile(r"\w\s?=\s?[{\"]")
 _BIBTEX_BARE = re.compile(r"[^\s,{}()\"#=]+")
 _BIBTEX_JOIN = re.compile(r"\s*#\s*")
 _BIBTEX_END = re.compile(r"[\s,]*[})]")
-_BRACES, _BRACES_AND_QUOTES = re.compile("[{}]"), re.compile('[{}"]')
+_BRACES_AND_QUOTES = re.compile('[{}"]')
 
 
 def _read_bibtex(lines: Iterable[str]) -> Iterator[_Record]:
@@ -224,23 +227,22 @@ def _entries(text: str, strings: dict[str, str]) -> Iterator[_Record]:
         kind, end = begun[1].lower(), begun.end()
         if kind in ("comment", "preamble"):
             closed = _closing(text, end - 1)
-            if closed < 0:
+            if closed == len(text):
                 break
             end = closed + 1
             continue
         key = _BIBTEX_KEY.match(text, end) if kind != "string" else None
         end = key.end() if key else end
         fields: Fields = {"@": [begun[1]], "@key": [(key[1] or "").strip() if key else ""]}
-        is_closed = True
-        while is_closed and (field := _BIBTEX_FIELD.match(text, end)):
-            value, end, is_closed = _value(text, field.end(), strings)
+        while field := _BIBTEX_FIELD.match(text, end):
+            value, end = _value(text, field.end(), strings)
             if kind == "string":
                 strings[field[1].lower()] = value
             else:
                 fields.setdefault(field[1].lower(), []).extend(_plain_values(field[1].lower(), value))
         last = _BIBTEX_END.match(text, end)
         end = last.end() if last else end
-        is_sound = is_closed and last is not None
+        is_sound = last is not None
         if kind != "string" or not is_sound:
             cells = _cells(BIBTEX, fields) if len(fields) > 2 or (is_sound and kind != "string") else {}
             yield cells, text[begun.start() :], "" if is_sound else _UNCLOSED
@@ -254,44 +256,40 @@ def _stray(text: str) -> Iterator[_Record]:
         yield {}, text, _NO_RECORD
 
 
-def _value(text: str, at: int, strings: Mapping[str, str]) -> tuple[str, int, bool]:
-    """The parts of a value joined, where it ends, and whether its braces or quotation marks are closed."""
+def _value(text: str, at: int, strings: Mapping[str, str]) -> tuple[str, int]:
+    """The parts of a value joined, and where it ends: behind the text where a part is not closed."""
     parts: list[str] = []
     while True:
         if text[at : at + 1] in ("{", '"'):
             end = _closing(text, at)
-            parts.append(text[at + 1 : end if end >= 0 else len(text)])
-            if end < 0:
-                return "".join(parts), len(text), False
+            parts.append(text[at + 1 : end])
             at = end + 1
         elif bare := _BIBTEX_BARE.match(text, at):
             parts.append(strings.get(bare[0].lower(), bare[0]))
             at = bare.end()
         joins = _BIBTEX_JOIN.match(text, at)
         if not joins:
-            return "".join(parts), at, True
+            return "".join(parts), at
         at = joins.end()
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the brace or the quotation mark is closed that stands at `at`, -1 for nowhere."""
-    depth = 1
-    is_quote = text[at] == '"'
-    for found in (_BRACES_AND_QUOTES if is_quote else _BRACES).finditer(text, at + 1):
+    """Where the brace or the quotation mark is closed that stands at `at`, the end of the text for nowhere."""
+    depth, least = 0, 0 if text[at] == '"' else -1
+    for found in _BRACES_AND_QUOTES.finditer(text, at + 1):
         depth += {"{": 1, "}": -1}.get(found[0], 0)
-        if (found[0] == '"' and depth == 1) or (not is_quote and depth == 0):
+        if depth == least and (found[0] == '"') == (least == 0):
             return found.start()
-    return -1
+    return len(text)
 
 
 def _plain_values(field: str, value: str) -> list[str]:
     if field in ("url", "doi", "file", "eprint"):
         return [re.sub(r"[{}]|\\(?=[_%&#$~])", "", value).strip()]
-    if field in ("author", "editor"):
-        return [_without_latex(name) for name in re.split(r"\s+and\s+(?![^{}]{0,200}\})", value)]
+    between = r"\s+and\s+(?![^{}]{0,200}\})" if field in ("author", "editor") else r"\Z"
     if field in ("keywords", "keyword"):
-        return [_without_latex(word) for word in re.split(r";" if ";" in value else r",", value)]
-    return [_without_latex(value)]
+        between = ";" if ";" in value else ","
+    return [_without_latex(part) for part in re.split(between, value)]
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -338,12 +336,6 @@ def _as_characters(found: re.Match[str]) -> str:
         return _LATEX.sub(_as_characters, found["math"])
     return _SIGNS.get(found[0], found["sign"])
 
-
-_READERS: dict[str, Callable[[Iterable[str]], Iterator[_Record]]] = {
-    RIS: partial(_read_tagged, RIS),
-    NBIB: partial(_read_tagged, NBIB),
-    BIBTEX: _read_bibtex,
-}
 
 _TAG_OF = {column: tags[0][:2] for column, tags in _COLUMNS.items()}
 _REPEATED = frozenset({"AU", "A1", "A2", "A3", "A4", "ED", "KW", "UR", "L1", "L2", "L3", "L4"})
