@@ -1,10 +1,12 @@
 """The way from a question to the screening in its order."""
 
+from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.judgements.screening import Screening
 from cfbatch_gui.core.program import Program
@@ -41,19 +43,26 @@ class ScreeningEntry(QWidget):
     def show_question(self, job: Job, question: str) -> None:
         """The question whose answers are shown, "" for none."""
         self._shown, begun = (job, question), job.options.screening
-        self.begin_button.setVisible(question not in ("", begun))
-        self.go_on_button.setVisible(bool(begun))
         can_be = not (job.texts_forgotten_at or job.purpose.takes_lists)
-        self.setVisible(can_be and bool(question or begun))
+        self.begin_button.setVisible(can_be and question not in ("", begun))
         counted = (job.id, job.options, job.state, self._program.judgements.size())
-        if can_be and begun and counted != self._counted:
+        if counted != self._counted:
             self._counted = counted
-            self._tasks.start("count", self._count(job))
+            self.go_on_button.hide()
+            if can_be and begun:
+                self._tasks.start("count", self._count(job))
+        self._show()
 
     async def _count(self, job: Job) -> None:
-        flow = (await in_thread(open_screening, self._program, job)).flow
-        counts = {"n": flow.screened, "all": flow.screened + flow.left}
-        self.go_on_button.setText(worded("Screening: {n} of {all} · Go on", **counts))
+        with suppress(UsageError):  # where its question was removed
+            flow = (await in_thread(open_screening, self._program, job)).flow
+            counts = {"n": flow.screened, "all": flow.screened + flow.left}
+            self.go_on_button.setText(worded("Screening: {n} of {all} · Go on", **counts))
+            self.go_on_button.show()
+            self._show()
+
+    def _show(self) -> None:
+        self.setVisible(not (self.begin_button.isHidden() and self.go_on_button.isHidden()))
 
     def _go_on(self) -> None:
         if self._shown is not None:
