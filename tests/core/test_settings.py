@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,6 @@ from cfbatch_gui.core.system.settings import (
     Settings,
     SettingsStore,
 )
-
-
-def test_what_is_saved_comes_back(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    assert Settings.load(path) == Settings()
-    changed = replace(
-        Settings(), theme="dark", connection="cloudflare", table_layouts={"ranking": "AAB="}, last_folder="/tmp/ä"
-    )
-    changed.save(path)
-    assert Settings.load(path) == changed
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"theme": 3}', b'{"table_layouts": {"a": 1}}'])

@@ -70,7 +70,7 @@ def test_it_is_dismissed(terminal: Terminal, in_doubt: str, tmp_path: Path) -> N
 
 BODY = {
     "requests": [
-        {"query": "clouds", "contexts": [{"text": "an orange cloud"}, {"text": "a llama"}]},
+        {"query": "clouds", "contexts": [{"text": "an orange cloud"}, {"text": "a llama"}], "external_reference": "x"},
         {"query": "animals", "contexts": [{"text": "a llama"}, {"text": "a stone"}]},
     ]
 }
@@ -104,6 +104,7 @@ def test_a_job_that_curl_has_begun(
     assert ended.status == 0, ended.err
     ranked = out.read_text(encoding="utf-8")
     assert ("an orange cloud" in ranked) is with_file and ("Query 2 · Candidate 1" in ranked) is not with_file
-    assert len(read_csv(out)) == 4
+    sent = {row["query"]: row["external_reference"] for row in read_csv(out)}
+    assert len(read_csv(out)) == 4 and sent["clouds" if with_file else "Query 1"] == "x", "not a reference of ours"
     (job,) = terminal.jobs()
     assert terminal.run("attach", job["batches"][0]["request_id"], "--connection", "cloudflare").status == 2

@@ -95,6 +95,7 @@ def test_what_goes_wrong_has_its_status_and_the_way_on(terminal: Terminal, accou
     account.foreign()
     taken = run(terminal, *SET_UP)
     assert taken.status == 1 and "--worker cf-batch-door-2" in taken.err and account.changes == []
+    assert run(terminal, "take-down", "--account", ACCOUNT, "--yes", "--worker", "cf-batch-door").status == 1
     account.permissions = frozenset((SCRIPTS,))
     lacking = run(terminal, *SET_UP, "--worker", "mine")
     assert lacking.status == 4 and "Workers R2 Storage Write" in lacking.complaint and "HTTP 403" in lacking.err

@@ -285,17 +285,6 @@ def test_the_runtime_runs_what_is_deployed() -> None:
     assert "SHARED_SECRET" not in json.dumps(config)
 
 
-def test_the_readme_names_what_the_configuration_has() -> None:
-    readme = (WORKER / "README.md").read_text("utf-8")
-    for command in (
-        "npx wrangler r2 bucket create cf-batch-answers",
-        "npx wrangler deploy --config collect.jsonc",
-        "npx wrangler workflows delete cf-batch-collect",
-        "npx wrangler r2 bucket delete cf-batch-answers",
-    ):
-        assert f"`{command}`" in readme
-
-
 def test_the_door_can_be_deployed_alone() -> None:
     """On the dashboard `src/index.js` is pasted: it must not import anything."""
     assert re.findall(r"^import|^export .* from|import\(", (WORKER / "src" / "index.js").read_text("utf-8"), re.M) == []

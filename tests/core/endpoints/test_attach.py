@@ -1,9 +1,7 @@
 """Batches submitted by curl or a Worker: attached, polled and collected, with and without the input file."""
 
 import asyncio
-import csv
 import json
-from itertools import product
 from pathlib import Path
 
 import httpx
@@ -15,7 +13,6 @@ from cfbatch_gui.core.inputs.input_values import AttachedInput, Kind
 from cfbatch_gui.core.jobs.elsewhere import read_pasted_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.exports import export
 from tests.core.endpoints.conftest import ACCOUNT, SECRET, TOKEN, Endpoints
 from tests.support.inputs import as_suggested
 
@@ -100,35 +97,6 @@ async def test_with_its_file_the_rows_have_their_scores(
     assert [(query, text) for query, text, _ in found] == [tuple(line.split(",")) for line in PAIRS.splitlines()[1:]]
     assert found[0][2] > found[1][2] and found[2][2] > found[4][2]  # type: ignore[operator]
     assert job.batches[0].requests == 2 and job.batches[0].texts == 5
-
-
-async def test_without_its_file_the_texts_have_names(program: Program, endpoints: Endpoints, tmp_path: Path) -> None:
-    job = await attached(program, await post(endpoints, RANKED))
-    assert job.state is JobState.DONE and (job.kind, job.queries, job.texts) == (Kind.RANK, 2, 5)
-    found = rows(program, job)
-    names = ("Query 1 · Candidate 1", "Query 1 · Candidate 2", "Query 2 · Candidate 1")
-    assert tuple(text for _, text, _ in found[:3]) == names
-    exported = export(program.folder(job.id), job, tmp_path / "ranked.csv")
-    assert exported.rows == 5 and "Query 2 · Candidate 3" in (tmp_path / "ranked.csv").read_text()
-    with (tmp_path / "ranked.csv").open(newline="") as stream:
-        sent = {row["query"]: row["external_reference"] for row in csv.DictReader(stream)}
-    assert sent["Query 1"] == "x", "the reference that was sent, not one of ours"
-
-
-async def test_queries_and_contexts_may_stand_in_two_files(
-    program: Program, endpoints: Endpoints, tmp_path: Path
-) -> None:
-    queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
-    queries.write_text("query\nclouds\nllamas\n")
-    contexts.write_text("context,sku\nan orange cloud,7\na llama,8\n")
-    shared = [{"text": "an orange cloud"}, {"text": "a llama"}]
-    pasted = await post(endpoints, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "llamas")]})
-    job = await attached(program, pasted, inputs(queries, Kind.RANK, contexts))
-    assert job.state is JobState.DONE and (job.queries, job.texts) == (2, 4)
-    found = rows(program, job)
-    pairs = product(("clouds", "llamas"), ("an orange cloud", "a llama"))
-    assert [(query, text) for query, text, _ in found] == list(pairs)
-    assert found[0][2] > found[1][2]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(

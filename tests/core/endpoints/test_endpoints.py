@@ -11,7 +11,6 @@ import pytest
 from cfbatch_gui.core.errors import (
     NotConnected,
     OutcomeUnknown,
-    RequestGone,
     ServiceRefused,
     TokenRefused,
     Unreachable,
@@ -21,7 +20,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.practice.app import PREFIX, Application
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.answers import Embedded, Matched, Scored, Waiting, expected_of, match, read_run
+from cfbatch_gui.core.workers_ai.answers import Embedded, Matched, Scored, expected_of, match, read_run
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, check_base_url
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
@@ -36,7 +35,6 @@ from tests.core.endpoints.conftest import (
     CollectingRoom,
     Endpoints,
     connection,
-    opened,
     service,
 )
 from tests.parsed_requests import parse_requests
@@ -73,14 +71,6 @@ async def test_what_is_refused_was_not_accepted_and_a_wrong_secret_or_name_reach
         with pytest.raises(UsageError):
             await connected(endpoints, kind).submit(model, b"{}")
     assert [len(each.arrivals) for each in servers] == before
-
-
-@pytest.mark.parametrize("kind", ["rest", "worker", "gateway"])
-async def test_a_fault_leaves_the_outcome_unknown(endpoints: Endpoints, kind: str) -> None:
-    for fault in (faults.page(status=502), faults.refusal(status=500, code=5001, envelope=False)):
-        getattr(endpoints, kind).follow(fault)
-        with pytest.raises(OutcomeUnknown):
-            await connected(endpoints, kind).submit(MODEL, BODY)
 
 
 async def test_a_gateway_that_asks_for_its_own_token_or_has_another_name_is_told_apart(endpoints: Endpoints) -> None:
@@ -205,19 +195,6 @@ async def test_pages_and_forms(endpoints: Endpoints, kind: str) -> None:
                     assert isinstance(result, Embedded) and len(result.vectors) == vectors
                 else:
                     assert isinstance(result, Scored) and len(result.scores) == 3
-
-
-@pytest.mark.parametrize("kind", [*KINDS, "practice"])
-async def test_states(tmp_path: Path, kind: str) -> None:
-    for number, state in enumerate(("queued", "running")):
-        queued, running = (9e9 if state == each else 0.0 for each in ("queued", "running"))
-        behind = service(tmp_path / str(number), seconds_queued=queued, seconds_running=running)
-        async with opened(behind) as endpoints:
-            async for client in through(endpoints, kind):
-                sent = await client.submit(MODEL, PAGES[1])
-                assert await client.ask(MODEL, sent.request_id) == Waiting(state, sent.request_id, MODEL)
-                with pytest.raises(RequestGone):
-                    await client.ask(MODEL, "768f15b7-4fd6-4498-906e-ad94ffc7f8d2")
 
 
 async def test_the_page_of_another_network_is_told_from_the_rooms_answer(tmp_path: Path) -> None:

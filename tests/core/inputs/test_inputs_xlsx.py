@@ -23,20 +23,11 @@ from tests.core.inputs.files import opened
 from tests.core.results import folders
 from tests.support.sentences import refuses
 
-Table = list[list[str]]
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 def read(path: Path, options: ReadOptions | None = None) -> list[Row]:
     return list(read_rows(open_source(path, options or ReadOptions())))
-
-
-def by_xlsxwriter(path: Path, table: Table) -> None:
-    with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
-        sheet = book.add_worksheet("Data")
-        for row, cells in enumerate(table):
-            for column, cell in enumerate(cells):
-                sheet.write_string(row, column, cell)
 
 
 def test_values_are_written_as_excel_shows_them(tmp_path: Path) -> None:
@@ -132,8 +123,7 @@ def test_a_column_of_texts_without_any_is_said(tmp_path: Path, names: tuple[str,
 
 @pytest.mark.parametrize("name", ["a.xls", "a.csv"])
 def test_the_content_counts_and_not_the_name(tmp_path: Path, name: str) -> None:
-    by_xlsxwriter(tmp_path / "a.xlsx", [["id", "text"], ["1", "one"]])
-    source = open_source((tmp_path / "a.xlsx").rename(tmp_path / name))
+    source = open_source(book(tmp_path / "a.xlsx", ("S", [["id", "text"], ["1", "one"]])).rename(tmp_path / name))
     assert (source.format, [row.cells for row in read_rows(source)]) == ("workbook", [("1", "one")])
 
 
@@ -291,9 +281,8 @@ def test_a_time_that_python_cannot_hold_is_a_problem_row(tmp_path: Path) -> None
 
 
 def test_whoever_ends_the_reading_is_not_told_of_damage(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    by_xlsxwriter(path, [["id", "text"], ["1", "one"], *[["2", "two"]] * 40_000])
-    rows = read_rows(open_source(path))
+    many: Rows = [["id", "text"], ["1", "one"], *[["2", "two"]] * 40_000]
+    rows = read_rows(open_source(book(tmp_path / "a.xlsx", ("S", many))))
     assert next(rows).cells == ("1", "one")
     with pytest.raises(asyncio.CancelledError):
         rows.throw(asyncio.CancelledError())

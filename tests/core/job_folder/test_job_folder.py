@@ -105,25 +105,17 @@ def drafts(tmp_path: Path) -> Drafts:
     return Drafts(Ledger.open(paths), paths)
 
 
-def duplicate(drafts: Drafts, folder: JobFolder) -> None:
-    drafts.duplicate(folder.path.name, "copy")
-
-
-def make_own(drafts: Drafts, folder: JobFolder) -> None:
-    create_own_file(folder.data)
-
-
-def look_at_version(drafts: Drafts, folder: JobFolder) -> None:
-    data_version(folder.data)
-
-
-def copy_all(drafts: Drafts, folder: JobFolder) -> None:
-    back_up(drafts._paths, folder.path.parent.parent.parent / "backup.zip")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="locks belong to handles there")
-@pytest.mark.parametrize("act", [duplicate, make_own, look_at_version, copy_all])
-def test_a_lock_stays(drafts: Drafts, tmp_path: Path, act: Callable[[Drafts, JobFolder], None]) -> None:
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda drafts, folder: drafts.duplicate(folder.path.name, "copy"),
+        lambda drafts, folder: create_own_file(folder.data),
+        lambda drafts, folder: data_version(folder.data),
+        lambda drafts, folder: back_up(drafts._paths, folder.path.parent.parent.parent / "backup.zip"),
+    ],
+)
+def test_a_lock_stays(drafts: Drafts, tmp_path: Path, act: Callable[[Drafts, JobFolder], object]) -> None:
     path = tmp_path / "texts.csv"
     path.write_text("text\none\ntwo\n")
     job = drafts.create(Kind.EMBED, "texts", "@cf/baai/bge-m3", "practice")

@@ -131,7 +131,9 @@ def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[
             assert context.rank == scores.index(context.score or 0.0) + 1
             assert context.tied == (scores.count(context.score or 0.0) > 1)
         assert sorted(context.initial_rank for context in contexts) == list(range(1, len(contexts) + 1))
-        assert tuple(scored) == tuple(sorted(sorted(scored, key=id_of, reverse=True), key=by_rank))
+        assert tuple(scored) == tuple(
+            sorted(sorted(scored, key=id_of, reverse=True), key=lambda context: context.rank or 0)
+        )
         unscored = contexts[len(scored) :]
         assert unscored == tuple(sorted(unscored, key=lambda context: context.initial_rank))
         groups = [context.tie_group for context in scored if context.tied]
@@ -141,10 +143,6 @@ def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[
         assert contexts == Rankings(table.folder).contexts(query.query_no)  # which has read no other scores
         for start in range(len(contexts) + 1):
             assert rankings.contexts(query.query_no, start, start + 2) == contexts[start : start + 2]
-
-
-def by_rank(context: RankedContext) -> int:
-    return context.rank or 0
 
 
 def test_equal_scores_are_ordered_by_falling_id_as_utf8(table: Table) -> None:

@@ -163,22 +163,6 @@ async def test_a_connection_that_cannot_be_saved_is_said_and_done_again(bench: B
     assert bench.keyring.stored["CF Batch", done.connection.id] == bench.account.secret()
 
 
-async def test_a_foreign_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
-    bench.account.foreign()
-    before = bench.account.state
-    for work, code in ((bench.set_up, NOT_CHANGED), (bench.take_down, NOT_TAKEN)):
-        with refuses(Stopped, code) as caught:
-            await work()
-        assert isinstance(caught.value.reason, NotOurs) and caught.value.reason.other_name == "cf-batch-door-2"
-        assert bench.account.state == before and bench.account.changes == []
-
-    await bench.set_up(names_of("cf-batch-door-2"))
-    assert set(bench.account.buckets) == {"cf-batch-door-2-bucket"}
-    assert bench.account.scripts["cf-batch-door"].modules == {"theirs.js": b"// theirs"}
-    await bench.set_up(may_replace=True)
-    assert bench.account.scripts["cf-batch-door"].modules == MODULES
-
-
 async def test_a_workflow_of_another_worker_stays_unless_the_user_says_otherwise(bench: Bench) -> None:
     theirs = {"script_name": "theirs", "class_name": "Theirs"}
     bench.account.workflows["cf-batch-collect"] = dict(theirs)
