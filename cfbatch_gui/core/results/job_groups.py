@@ -72,8 +72,8 @@ class JobGroups:
         return self.similarities[self.item_numbers.searchsorted(items)]
 
     def group_of(self, item: int) -> int:
-        """The index of the group of an item, -1 for none."""
-        return next(iter(self.members[self.item_numbers == item].tolist()), -1)
+        """The index of the group of an item, also where a user has removed it from there; -1 for none."""
+        return next(iter(self.clusters.known_by[self.item_numbers == item].tolist()), -1)
 
     @property
     def alone(self) -> int:

@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QPoint, QRect, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QPoint,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+    SignalInstance,
+)
 from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QMenu, QSizePolicy, QSlider, QStyle, QStyleOptionViewItem
 
@@ -141,11 +152,7 @@ class GroupsView(VectorPage):
             self.tasks.start("twice", self._count_twice(job.options.duplicates))
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        chosen = self._chosen()
-        if self.found is None or not chosen:
-            return ()
-        name = chosen[0].name if len(chosen) == 1 else tr("selected groups")
-        return row_choices((name, self._items(chosen)), self.members.selected())
+        return row_choices(self._selection(), self.members.selected()) if self.found is not None else ()
 
     # Making
 
@@ -198,7 +205,7 @@ class GroupsView(VectorPage):
         self.more_button = widgets.MoreButton(tr("More"))
         self.more_button.menu().aboutToShow.connect(self._fill_more)
         self._kept = ElidedLabel(tr("kept and exported"), "small")
-        link = LinkButton(tr("Show in table"), "table", self._show_in_table)
+        link = LinkButton(tr("Show in table"), "table", lambda: self._show_at(self.rows_wanted))
         head = row((self.name_field, 3), (self._kept, 2), link, self.more_button, margins=(LARGE, 5, WIDE, 5))
         self._head = boxed(head)
         self.members = TextList(self, "groups/texts", tr("Texts of the group"), has_panel=False)
@@ -371,9 +378,18 @@ class GroupsView(VectorPage):
     def _chosen(self) -> list[GroupRow]:
         return [self.rows.row(index) for index in self.table.selected_rows()]
 
-    def _items(self, rows: Sequence[GroupRow]) -> list[int]:
-        found = self.found
-        return [item for each in rows for item in found.items_of(each.index).tolist()] if found is not None else []
+    def _selection(self) -> tuple[str, tuple[int, ...]]:
+        """The texts of the selected groups, and what they are called."""
+        found, chosen = self.found, self._chosen()
+        name = chosen[0].name if len(chosen) == 1 else tr("selected groups")
+        parts = (found.items_of(each.index) for each in chosen) if found is not None else ()
+        return name, tuple(item for part in parts for item in part.tolist())
+
+    def _show_at(self, wanted: SignalInstance) -> None:
+        """Have the selected groups shown by another page."""
+        name, items = self._selection()
+        if items:
+            wanted.emit(self.job, items, name)
 
     def _picked(self, index: int) -> None:
         if (found := self.found) is None:
@@ -436,7 +452,7 @@ class GroupsView(VectorPage):
         items = [self.members.items[index] for index in self.members.table.selected_rows()]
         if items and self._item > 0:
             undo = tr("Undo removing from the group")
-            self.keep("grouping", lambda options: replace(options, removed=(*options.removed, *items)), undo)
+            self.keep("grouping", lambda now: replace(now, removed=tuple(sorted({*now.removed, *items}))), undo)
 
     def _put_back(self, items: Sequence[int]) -> None:
         def change(options: GroupOptions) -> GroupOptions:
@@ -463,10 +479,8 @@ class GroupsView(VectorPage):
                 add_action(joining, words, partial(self._join, [typical[0], other.typical[0]]))
         elif typical:
             add_action(menu, worded("Join these {n} groups", n=len(typical)), partial(self._join, typical), "layers")
-        name = chosen[0].name if len(chosen) == 1 else tr("selected groups")
-        add_action(menu, tr("Show in table"), self._show_in_table, "table")
-        show = partial(self.map_wanted.emit, self.job, tuple(self._items(chosen)), name)
-        add_action(menu, tr("Show on the map"), show, "chart-scatter")
+        add_action(menu, tr("Show in table"), partial(self._show_at, self.rows_wanted), "table")
+        add_action(menu, tr("Show on the map"), partial(self._show_at, self.map_wanted), "chart-scatter")
 
     def _fill_member_menu(self, menu: QMenu, _: int) -> None:
         items = [self.members.items[index] for index in self.members.table.selected_rows()]
@@ -476,12 +490,6 @@ class GroupsView(VectorPage):
             action.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         elif back:
             add_action(menu, tr("Put back into its group"), partial(self._put_back, tuple(back)), "undo-2")
-
-    def _show_in_table(self) -> None:
-        chosen = self._chosen()
-        if chosen:
-            name = chosen[0].name if len(chosen) == 1 else tr("selected groups")
-            self.rows_wanted.emit(self.job, tuple(self._items(chosen)), name)
 
     # By column
 
