@@ -85,21 +85,18 @@ def write_account(machine: Machine, token: str) -> None:
     (machine.work / "account.env").write_text("".join(lines))
 
 
-def test_the_line_of_cron_ranks_and_prints_nothing(machine: Machine) -> None:
-    write_account(machine, TOKEN)
-    done = machine.sh(cron_command())
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert machine.ranked_rows() == ROWS
-    log = (machine.work / "cfbatch.log").read_text("utf-8")
-    assert "nothing to resume" in log and "is done: 82 texts" in log and TOKEN not in log
-
-
-def test_the_line_of_cron_prints_what_failed_and_keeps_the_exit_status(machine: Machine) -> None:
+def test_the_line_of_cron_prints_what_failed_with_its_exit_status_or_ranks_and_prints_nothing(machine: Machine) -> None:
     write_account(machine, WRONG)
     done = machine.sh(cron_command())
     assert (done.returncode, done.stderr) == (4, "")
     assert "Cloudflare refused the API token" in done.stdout and "cfbatch resume" in done.stdout
     assert not (machine.work / "ranked.csv").exists()
+    write_account(machine, TOKEN)
+    done = machine.sh(cron_command())
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert machine.ranked_rows() == ROWS
+    log = (machine.work / "cfbatch.log").read_text("utf-8")
+    assert "is done: 82 texts" in log and TOKEN not in log
 
 
 # systemd

@@ -10,13 +10,7 @@ import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.settings import (
-    Budget,
-    FolderUse,
-    RememberedFolder,
-    Settings,
-    SettingsStore,
-)
+from cfbatch_gui.core.system.settings import Budget, FolderUse, RememberedFolder, Settings, SettingsStore
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"theme": 3}', b'{"table_layouts": {"a": 1}}'])

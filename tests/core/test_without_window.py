@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.without_window import (
-    lacking,
-    show_on_desktop,
-)
+from cfbatch_gui.without_window import lacking, show_on_desktop
 from tests.canary import TOKEN
 
 SENTENCE = "This system lacks libEGL.so.1; type: x && <b>y</b>"

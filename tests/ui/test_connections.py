@@ -411,10 +411,7 @@ async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[
     async with (
         FaultyService(stand_ins.service(tmp_path / "service", seconds_queued=queued)) as faulty,
         opened_page(
-            tmp_path,
-            MemoryKeyring(),
-            faulty.url,
-            prepare=lambda program: save_cloudflare(program, ACCOUNT, TOKEN),
+            tmp_path, MemoryKeyring(), faulty.url, prepare=lambda program: save_cloudflare(program, ACCOUNT, TOKEN)
         ) as page,
     ):
         yield Desk(page.program, page, faulty)

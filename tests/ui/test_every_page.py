@@ -39,10 +39,7 @@ from tests.screen.stage import Stage
 from tests.screen.tour import Past, Tour, settled
 from tests.support.faulty_service import ThreadedService
 
-HARDEST = (
-    (Look(Language.GERMAN), (800, 500)),
-    (Look(Language.PSEUDO, doubled=True), (1024, 640)),
-)
+HARDEST = ((Look(Language.GERMAN), (800, 500)), (Look(Language.PSEUDO, doubled=True), (1024, 640)))
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # Tags, addresses, paths, request ids and hashes, the keys behind an entry of a menu, and a word that was cut short.

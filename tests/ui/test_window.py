@@ -59,11 +59,7 @@ async def test_the_menus_name_every_command_and_its_key(stage: Stage) -> None:
     assert entries(shown["File"])["Settings"].shortcut().toString() == "Ctrl+,"
     # macOS moves what is meant and nothing else
     moved = {each.text(): each.menuRole() for each in actions if each.menuRole() not in (Role.NoRole, HEURISTIC)}
-    assert moved == {
-        "Settings": Role.PreferencesRole,
-        "Quit": Role.QuitRole,
-        "About CF Batch": Role.AboutRole,
-    }
+    assert moved == {"Settings": Role.PreferencesRole, "Quit": Role.QuitRole, "About CF Batch": Role.AboutRole}
     entries(shown["Help"])["What is a score?"].trigger()
     help_window = window.findChild(HelpWindow)
     assert help_window is not None and "It is not a percentage" in help_window.page.toPlainText()

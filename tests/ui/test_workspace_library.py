@@ -189,63 +189,62 @@ async def connected(
         yield stage
 
 
+@pytest.fixture
+async def at_account(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> AsyncIterator[Stage]:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
+        yield stage
+
+
 async def finished(stage: Stage) -> None:
     await stage.person.until(lambda: stage.state(NAME) is JobState.DONE)
     await stage.person.until_sees("Export…", "how do I reset my password")
 
 
 async def test_a_refused_token_stops_says_so_and_leads_to_the_connection(
-    tmp_path: Path, theme: Theme, faulty: ThreadedService
+    at_account: Stage, faulty: ThreadedService
 ) -> None:
-    async with connected(tmp_path / "data", theme, faulty) as stage:
-        person = stage.person
-        faulty.follow(REFUSED)
-        await person.click("Send 1 batch")
-        await person.until_sees(message("service_refused_api_token_sending_stopped", service="Cloudflare"))
-        assert stage.job(NAME).batches[0].state is BatchState.PLANNED
-        await person.click("Open connection")
-        faulty.follow()
-        await person.type("API token", OTHER_TOKEN)
-        await person.click("Save and test")
-        await person.until(lambda: stage.state(NAME) is JobState.DONE)
-        await person.click_row("Jobs", NAME)
-        await finished(stage)
+    stage, person = at_account, at_account.person
+    faulty.follow(REFUSED)
+    await person.click("Send 1 batch")
+    await person.until_sees(message("service_refused_api_token_sending_stopped", service="Cloudflare"))
+    assert stage.job(NAME).batches[0].state is BatchState.PLANNED
+    await person.click("Open connection")
+    faulty.follow()
+    await person.type("API token", OTHER_TOKEN)
+    await person.click("Save and test")
+    await person.until(lambda: stage.state(NAME) is JobState.DONE)
+    await person.click_row("Jobs", NAME)
+    await finished(stage)
     assert len(faulty.accepted()) == 1
 
 
-async def test_an_unknown_outcome_waits_for_a_word_or_the_right_id(
-    tmp_path: Path, theme: Theme, faulty: ThreadedService
-) -> None:
-    async with connected(tmp_path / "data", theme, faulty) as stage:
-        person = stage.person
-        faulty.follow(faults.reset_after_body(on="submit", billed=True))
-        await person.click("Send 1 batch")
-        await person.click("Send again…")
-        await person.click("Cancel")
-        (card,) = stage.workspace.job_page.progress.cards.values()
-        await person.type(card.id_field.accessibleName(), "00000000-not-an-id")
-        await person.press(Qt.Key.Key_Return)
-        await person.until(card.problem.text)
-        assert card.isVisible() and stage.state(NAME) is JobState.OUTCOME_UNKNOWN
-        await person.type(card.id_field.accessibleName(), f"  {faulty.accepted()[0]} ")
-        await person.press(Qt.Key.Key_Return)
-        await finished(stage)
+async def test_an_unknown_outcome_waits_for_a_word_or_the_right_id(at_account: Stage, faulty: ThreadedService) -> None:
+    stage, person = at_account, at_account.person
+    faulty.follow(faults.reset_after_body(on="submit", billed=True))
+    await person.click("Send 1 batch")
+    await person.click("Send again…")
+    await person.click("Cancel")
+    (card,) = stage.workspace.job_page.progress.cards.values()
+    await person.type(card.id_field.accessibleName(), "00000000-not-an-id")
+    await person.press(Qt.Key.Key_Return)
+    await person.until(card.problem.text)
+    assert card.isVisible() and stage.state(NAME) is JobState.OUTCOME_UNKNOWN
+    await person.type(card.id_field.accessibleName(), f"  {faulty.accepted()[0]} ")
+    await person.press(Qt.Key.Key_Return)
+    await finished(stage)
     assert len(faulty.accepted()) == 1
 
 
-async def test_what_the_service_refused_is_sent_again_alone(
-    tmp_path: Path, theme: Theme, faulty: ThreadedService
-) -> None:
-    async with connected(tmp_path / "data", theme, faulty) as stage:
-        person = stage.person
-        faulty.follow(faults.fail_requests(on="poll", requests=(1, 3)))
-        await person.click("Send 1 batch")
-        await person.until_sees(state_words(JobState.PARTLY_DONE).text)
-        await person.click("Progress")
-        await person.until_sees(message("service_refused_failed_requests_requests", failed=2, requests=12))
-        await person.click("Send these again")
-        await person.until(lambda: stage.job(NAME).batches_done == 2)
-        assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
+async def test_what_the_service_refused_is_sent_again_alone(at_account: Stage, faulty: ThreadedService) -> None:
+    stage, person = at_account, at_account.person
+    faulty.follow(faults.fail_requests(on="poll", requests=(1, 3)))
+    await person.click("Send 1 batch")
+    await person.until_sees(state_words(JobState.PARTLY_DONE).text)
+    await person.click("Progress")
+    await person.until_sees(message("service_refused_failed_requests_requests", failed=2, requests=12))
+    await person.click("Send these again")
+    await person.until(lambda: stage.job(NAME).batches_done == 2)
+    assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
 
 
 async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, theme: Theme) -> None:

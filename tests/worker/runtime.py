@@ -127,14 +127,7 @@ class CollectingRuntime:
     that is run, the one of collect.jsonc unless another wraps it. Skips the test when it cannot be installed here.
     """
 
-    def __init__(
-        self,
-        practice_url: str,
-        folder: Path,
-        *,
-        scripted_url: str = "",
-        main: Path | None = None,
-    ) -> None:
+    def __init__(self, practice_url: str, folder: Path, *, scripted_url: str = "", main: Path | None = None) -> None:
         self.address = ""
         self._port = 0
         self._log_path = folder / "runtime.log"

@@ -43,16 +43,7 @@ def test_the_free_plan_takes_so_many_batches_and_no_more(has_paid_plan: bool) ->
 
 def test_each_batch_is_in_one_place() -> None:
     found = account_progress(
-        job_of(
-            HERE,
-            WAITING,
-            WAITING,
-            HANDED_OVER,
-            replace(HANDED_OVER, direct_only=True),
-            DIRECT,
-            PLANNED,
-            UNKNOWN,
-        )
+        job_of(HERE, WAITING, WAITING, HANDED_OVER, replace(HANDED_OVER, direct_only=True), DIRECT, PLANNED, UNKNOWN)
     )
     assert found == AccountProgress(here=1, in_account=2, at_service=1, direct=2, to_send=2, bytes_in_account=5_000_000)
 

@@ -20,7 +20,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.practice.app import PREFIX, Application
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.answers import Embedded, Matched, Scored, expected_of, match, read_run
+from cfbatch_gui.core.workers_ai.answers import Embedded, Expected, Matched, Scored, match, read_run
 from cfbatch_gui.core.workers_ai.client import _OF_GATEWAYS, Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, check_base_url
 from cfbatch_gui.core.workers_ai.requests import Request, encode_batch, encode_request
@@ -37,7 +37,6 @@ from tests.core.endpoints.conftest import (
     connection,
     service,
 )
-from tests.parsed_requests import parse_requests
 from tests.screen.past import draft
 from tests.support import faults
 from tests.support.clients import client_of, gateway, worker
@@ -173,12 +172,21 @@ async def through(endpoints: Endpoints, kind: str) -> AsyncIterator[WorkersAI]:
         yield client_of(PRACTICE, transport=Transport(application=endpoints.behind))
 
 
+def expected(data: bytes) -> list[Expected]:
+    """Of the first request of a body, or of a bare one."""
+    sent = json.loads(data)
+    first = sent.get("requests", [sent])[0]
+    texts = first.get("contexts") or first["text"]
+    kind, count = Kind.RANK if "query" in first else Kind.EMBED, 1 if isinstance(texts, str) else len(texts)
+    return [Expected(first.get("external_reference", ""), kind, count)]
+
+
 async def in_a_batch(client: WorkersAI, data: bytes) -> Matched:
     queued = await client.submit(MODEL, data)
     assert queued.request_id and queued.model == MODEL
     reply = await client.ask(MODEL, queued.request_id)
     assert isinstance(reply, Reply)
-    (result,) = match(reply.finished, [*map(expected_of, parse_requests(data))])
+    (result,) = match(reply.finished, expected(data))
     return result
 
 
@@ -189,7 +197,7 @@ async def test_pages_and_forms(endpoints: Endpoints, kind: str) -> None:
             result = await in_a_batch(client, page)
             assert isinstance(result, Scored) and result.scores.argmax() == 0
         for form, vectors in FORMS.items():
-            (at_once,) = match(read_run(await client.run(MODEL, form)), [*map(expected_of, parse_requests(form))])
+            (at_once,) = match(read_run(await client.run(MODEL, form)), expected(form))
             for result in (at_once, await in_a_batch(client, encode_batch([form]))):
                 if vectors:
                     assert isinstance(result, Embedded) and len(result.vectors) == vectors

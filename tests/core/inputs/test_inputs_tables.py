@@ -52,11 +52,7 @@ def test_postgresql_copy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [
-        '1,"a",\\N\n2,"C:\\new",3\n3,"b",4\n',
-        '1,"a, b",\\N\n2,word,3\n3,word,4\n',
-        'id,text\n1,"\\N"\n2,"b"\n3,"c"\n',
-    ],
+    ['1,"a",\\N\n2,"C:\\new",3\n3,"b",4\n', '1,"a, b",\\N\n2,word,3\n3,word,4\n', 'id,text\n1,"\\N"\n2,"b"\n3,"c"\n'],
 )
 def test_a_backslash_in_other_files_is_a_letter(tmp_path: Path, data: str) -> None:
     rows, source = read(tmp_path / "a.csv", data, ReadOptions(has_header=False))

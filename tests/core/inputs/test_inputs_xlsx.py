@@ -220,18 +220,6 @@ def test_numbers_keep_the_zeros_that_they_are_shown_with(tmp_path: Path) -> None
     ]  # fmt: skip
 
 
-def test_hidden_rows_are_counted_and_can_be_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    with xlsxwriter.Workbook(path) as book:
-        found = book.add_worksheet()
-        found.write_column(0, 0, ["text", "one", "two", "three"])
-        found.set_row(2, None, None, {"hidden": True})
-    assert open_source(path).hidden == 1
-    assert [bool(row.problem) for row in read(path)] == [False, False, False]
-    rows = read(path, ReadOptions(leaves_hidden=True))
-    assert [row.number for row in rows if row.problem_kind is ProblemKind.HIDDEN_ROW] == [3]
-
-
 def test_a_cell_merged_over_several_rows_fills_them(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     with xlsxwriter.Workbook(path) as book:

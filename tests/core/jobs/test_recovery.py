@@ -11,13 +11,7 @@ import pytest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import body_of, plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.store.data_folder import (
-    Identity,
-    back_up,
-    open_or_recover,
-    read_identity,
-    write_identity,
-)
+from cfbatch_gui.core.jobs.store.data_folder import Identity, back_up, open_or_recover, read_identity, write_identity
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN

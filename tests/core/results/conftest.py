@@ -1,8 +1,10 @@
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from cfbatch_gui.core.messages import message, quoted, stored
+from cfbatch_gui.core.program import Program
 from tests.core.results.folders import FAILED, LEFT_OUT, NASTY, WAITING, Pair, Table, unit_vectors
 
 
@@ -10,6 +12,13 @@ from tests.core.results.folders import FAILED, LEFT_OUT, NASTY, WAITING, Pair, T
 def table(tmp_path: Path) -> Table:
     """An empty job folder with one column of the user's own, whose name is also one of ours."""
     return Table(tmp_path / "job", kept=("rank",))
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[Program]:
+    opened = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0))
+    yield opened
+    await opened.close()
 
 
 NO_TEXT = message("there_is_no_text_column", column=quoted("article"))

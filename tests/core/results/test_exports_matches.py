@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,13 +52,6 @@ ROWS = [row[0] for row in csv.reader(io.StringIO(A))][1:]
 
 
 @pytest.fixture
-async def program(tmp_path: Path) -> AsyncIterator[Program]:
-    opened = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0))
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
 async def job(program: Program, tmp_path: Path) -> Job:
     """With equal texts, a row without a text in either list, and one that is too long to be sent."""
     (tmp_path / "a.csv").write_text(A)
@@ -102,13 +94,7 @@ def rows_of(path: Path) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize(
     ("form", "name"),
-    [
-        ("", "out.xlsx"),
-        ("", "out.csv"),
-        ("matches-csv-excel", "out.csv"),
-        ("", "out.jsonl"),
-        ("", "out.parquet"),
-    ],
+    [("", "out.xlsx"), ("", "out.csv"), ("matches-csv-excel", "out.csv"), ("", "out.jsonl"), ("", "out.parquet")],
 )
 async def test_every_row_is_in_its_place_with_what_it_gets(
     program: Program, job: Job, tmp_path: Path, form: str, name: str

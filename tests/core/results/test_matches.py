@@ -1,11 +1,8 @@
 """The matches of a job of two lists, from its files on: what is sent, what a row gets, and what a person decided."""
 
-from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from cfbatch_gui.core.jobs.states import Job, MatchOptions
 from cfbatch_gui.core.judgements.book import Shelf
@@ -27,13 +24,6 @@ x2;tea kettle;de
 x3;Stock pot steel, 8.5 l;at
 x4;tea kettle;at
 """
-
-
-@pytest.fixture
-async def program(tmp_path: Path) -> AsyncIterator[Program]:
-    opened = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0))
-    yield opened
-    await opened.close()
 
 
 async def matched(program: Program, folder: Path, **options: Any) -> Job:

@@ -42,12 +42,7 @@ LARGE = {"long": ("x" * 10_240, "y"), "shop": ("ä" * 33, "z")}
             [("rows_namespace_more_than_most_bytes", 1, (2,)), ("rows_more_than_most_bytes_metadata", 1, (2,))],
         ),
         *(
-            (
-                unit_vectors(1, 32),
-                {"kept": {"$a.b": ("x",)}},
-                sent_as(("$a.b", key)),
-                [(NO_KEY, 0, ())],
-            )
+            (unit_vectors(1, 32), {"kept": {"$a.b": ("x",)}}, sent_as(("$a.b", key)), [(NO_KEY, 0, ())])
             for key in ("", "a.b", '"a"', "$a")
         ),
         (

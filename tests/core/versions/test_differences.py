@@ -117,11 +117,7 @@ def test_every_item_has_one_change_and_the_earlier_item_it_is_compared_with(
     rows = st.lists(st.tuples(names, texts), min_size=1, max_size=12)
     earlier, newer = data.draw(rows), data.draw(rows)
     folder = tmp_path_factory.mktemp("versions")
-    _, _, found = compared(
-        folder,
-        table(*(",".join(row) for row in earlier)),
-        table(*(",".join(row) for row in newer)),
-    )
+    _, _, found = compared(folder, table(*(",".join(row) for row in earlier)), table(*(",".join(row) for row in newer)))
     everything = np.sort(np.concatenate((found.added, found.changed, found.moved, found.unchanged)))
     assert everything.tolist() == list(range(1, len(newer) + 1))
     for item in everything.tolist():

@@ -11,16 +11,7 @@ from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.worker_setup import (
-    Connected,
-    Names,
-    State,
-    Step,
-    TakenDown,
-    WorkerSetup,
-    names_of,
-    worker_files,
-)
+from cfbatch_gui.core.worker_setup import Connected, Names, State, Step, TakenDown, WorkerSetup, names_of, worker_files
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from tests.account_service import ACCOUNT, AccountService
 from tests.canary import TOKEN

@@ -15,14 +15,7 @@ import pytest
 
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.workers_ai.limits import ExchangeLimit, RateBudget
-from cfbatch_gui.core.workers_ai.transport import (
-    Exchange,
-    ExchangeError,
-    HttpAnswer,
-    Transport,
-    note_exchange,
-    traffic,
-)
+from cfbatch_gui.core.workers_ai.transport import Exchange, ExchangeError, HttpAnswer, Transport, note_exchange, traffic
 from tests.canary import CORE, TOKEN
 from tests.core.endpoints.conftest import service
 from tests.core.jobs.conftest import Clock
