@@ -17,6 +17,7 @@ from cfbatch_gui.core.results.matching import differing_numbers
 from cfbatch_gui.core.system.threads import check_stopped
 
 _TYPICAL = 3
+_MOST = 4  # jobs whose groups are kept in memory
 _LONGEST = 60  # characters of a text in the place of a name
 _PAGE = 2_000  # pairs of texts that are read together
 
@@ -81,13 +82,24 @@ class JobGroups:
         return int(np.count_nonzero(self.members < 0))
 
 
-def read_groups(
-    folder: JobFolder, job: Job, progress: Progress = lambda share: None, *, before: JobGroups | None = None
-) -> JobGroups:
-    """The groups of a job by its `options.grouping`; what has not changed since `before`, which is of the same vectors,
-    is taken from there. Blocking: seconds for many texts. Raises DataError.
+_latest: dict[object, JobGroups] = {}  # by what they were made from, the latest last
+
+
+def read_groups(folder: JobFolder, job: Job, progress: Progress = lambda share: None) -> JobGroups:
+    """The groups of a job by its `options.grouping`; what has not changed since they were last read is kept in memory,
+    for a few jobs. Blocking: seconds for many texts, minutes by likeness. Raises DataError.
     """
-    embeddings, options = Embeddings(folder, job.failed_batches), job.options.grouping
+    stamp = folder.vectors.stat().st_mtime_ns if folder.vectors.exists() else 0
+    key = folder.path, stamp, job.stored_batches, job.texts_forgotten_at
+    found = _read(Embeddings(folder, job.failed_batches), job.options.grouping, _latest.get(key), progress)
+    _latest.pop(key, None)
+    _latest[key] = found
+    for earlier in list(_latest)[:-_MOST]:
+        _latest.pop(earlier, None)
+    return found
+
+
+def _read(embeddings: Embeddings, options: GroupOptions, before: JobGroups | None, progress: Progress) -> JobGroups:
     edits = GroupEdits(options.names, options.joined, options.removed)
     if before is not None and replace(before.options, names=options.names) == options:
         own = names_of(before.clusters, edits)

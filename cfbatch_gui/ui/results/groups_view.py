@@ -315,9 +315,8 @@ class GroupsView(VectorPage):
         self.keep("grouping", lambda options: replace(options, **changes), undo_words)
 
     async def _group(self, job: Job) -> None:
-        folder, before = self.program.folder(job.id), self.found
-        words = tr("Grouping the texts…")
-        found = await self.worked_out(words, lambda tell: read_groups(folder, job, tell, before=before))
+        folder = self.program.folder(job.id)
+        found = await self.worked_out(tr("Grouping the texts…"), lambda tell: read_groups(folder, job, tell))
         self.found = found
         self._show_options(job.options.grouping)
         self._say_count(found, job.options.grouping)
