@@ -268,8 +268,7 @@ async def _probe(call: Call) -> ExitStatus:
             return ExitStatus.FAILED
         result = await program.connections.probe(found, plan, show=console.say, wait_seconds=call.wait)
     if report is not None:
-        text = probe.json_report(result) if report.suffix.lower() == ".json" else probe.text_report(result)
-        write_atomically(report, text.encode())
+        write_atomically(report, probe.report_for(result, report))
         console.tell("wrote_report_path_look_before_you", path=report)
     console.say(probe.counts_sentence(result.findings))
     console.print_result((probe.json_report(result) if call.json else probe.text_report(result)).splitlines())

@@ -17,7 +17,7 @@ from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
-from cfbatch_gui.ui.widgets import Label, Level, NoticeBar, column
+from cfbatch_gui.ui.widgets import Label, Level, NoticeBar, column, discard
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.languages import said, tr
 
@@ -285,9 +285,7 @@ class Notices(QWidget):
     def dismiss(self, bar: NoticeBar) -> None:
         if self._shown.pop(bar, None) is not None:
             self._left.pop(bar, None)
-            self._column.removeWidget(bar)
-            bar.hide()
-            bar.deleteLater()
+            discard(self._column, bar)
             self.changed.emit()
         self.setVisible(bool(self._shown))
         if not self._left:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache, partial
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
@@ -460,6 +461,12 @@ def counts_sentence(findings: tuple[Finding, ...]) -> Message:
     outcomes = [each.outcome for each in findings]
     held, broken, unseen = map(outcomes.count, (Outcome.HELD, Outcome.NOT_HELD, Outcome.NOT_SEEN))
     return message("held_held_broken_not_held_unseen", held=held, broken=broken, unseen=unseen)
+
+
+def report_for(result: ProbeResult, path: Path) -> bytes:
+    """The report for a file: as JSON where its name says so, else as text."""
+    report = json_report if path.suffix.lower() == ".json" else text_report
+    return report(result).encode()
 
 
 def text_report(result: ProbeResult) -> str:

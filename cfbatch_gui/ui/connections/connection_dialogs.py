@@ -269,9 +269,7 @@ class AccountDialog(WorkDialog):
     def show_plan(self) -> None:
         with suppress(UsageError):
             planned = self.plan(_names_of(self.worker.text()), self._account_id())
-            for each in self.calls:
-                each.hide()
-                each.deleteLater()
+            widgets.discard(self._list.body, *self.calls)
             self.calls = [CallRow(call) for call in planned]
             for each in self.calls:
                 self._list.body.addWidget(each)
@@ -528,9 +526,8 @@ class ServiceCheck(WorkDialog):
         )
         if path is None:
             return
-        text = probe.json_report(result) if path.suffix.lower() == ".json" else probe.text_report(result)
         try:
-            await asyncio.to_thread(write_atomically, path, text.encode())
+            await asyncio.to_thread(write_atomically, path, probe.report_for(result, path))
         except UserError as error:
             self.saved.hide()
             self.problem.set_line(said(error.message))

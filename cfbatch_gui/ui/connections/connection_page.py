@@ -22,7 +22,7 @@ from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, boxed, column, scrolled
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, boxed, column, discard, scrolled
 from cfbatch_gui.words.connections import KINDS, Kind, kind_words
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import said, tr
@@ -105,9 +105,7 @@ class ConnectionPage(QWidget):
     def _drop(self, card: SavedCard) -> None:
         self.cards.remove(card)
         self._uses.removeButton(card.choice)
-        self._column.removeWidget(card)
-        card.hide()
-        card.deleteLater()
+        discard(self._column, card)
 
     def _add(self, kind: Kind, url: str = "") -> SavedCard:
         """A card for a new connection, the one that is there if there is one."""

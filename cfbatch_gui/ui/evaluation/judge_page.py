@@ -154,9 +154,7 @@ class JudgingView(OneByOne):
         return [boxed(row(key_cap(key), link, gap=TINY)) for key, link in links.items()]
 
     def begin(self, scale: Scale, foot: str) -> None:
-        for card in self.cards:
-            self._grades.removeWidget(card)
-            card.deleteLater()
+        widgets.discard(self._grades, *self.cards)
         self.cards = [_GradeCard(grade, partial(self._answer, grade.value)) for grade in scale.grades]
         widest = max(card.minimumWidth() for card in self.cards)
         for card in self.cards:

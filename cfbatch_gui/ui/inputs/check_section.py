@@ -86,10 +86,7 @@ class ProblemBars(QWidget):
 
     def _renew(self) -> None:
         had_focus = any(link.hasFocus() for bar in self.bars.values() for link in bar.links())
-        for bar in self.bars.values():
-            self._lines.removeWidget(bar)
-            bar.hide()
-            bar.deleteLater()
+        widgets.discard(self._lines, *self.bars.values())
         self.bars = {each[0]: self._bar(*each) for each in self._wanted}
         for bar in self.bars.values():
             self._lines.addWidget(bar)

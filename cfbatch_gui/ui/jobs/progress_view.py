@@ -435,8 +435,7 @@ class ProgressView(QWidget):
         if shown == self._shown_needs:
             return
         self._shown_needs = shown
-        for bar in self.bars:
-            self._drop(bar)
+        widgets.discard(self._attention, *self.bars)
         self.bars = [widgets.NoticeBar(need.text, need.level) for need in needs]
         for index, (bar, need) in enumerate(zip(self.bars, needs, strict=True)):
             for words, act in need.links:
@@ -480,13 +479,7 @@ class ProgressView(QWidget):
             self.cards[number].show_batch(job, batch, self._planned)
 
     def _remove_cards(self, numbers: set[int]) -> None:
-        for number in numbers:
-            self._drop(self.cards.pop(number))
-
-    def _drop(self, part: QWidget) -> None:
-        self._attention.removeWidget(part)
-        part.hide()
-        part.deleteLater()
+        widgets.discard(self._attention, *(self.cards.pop(number) for number in numbers))
 
     # Updates
 

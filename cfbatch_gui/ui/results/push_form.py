@@ -317,10 +317,7 @@ class PushForm(QWidget):
         self.ids.set_value(_COLUMN + options.id_column if options.ids is IdSource.COLUMN else options.ids.value)
         self.namespace.refill([(tr("None"), ""), *((short_name(each), each) for each in known.columns)])
         self.namespace.set_value(options.namespace)
-        for box in self.metadata:
-            self._boxes.removeWidget(box)
-            box.hide()
-            box.deleteLater()
+        widgets.discard(self._boxes, *self.metadata)
         self.metadata = tuple(CheckBox(short_name(each).replace("&", "&&")) for each in known.columns)
         sent = {each.column for each in options.metadata}
         for name, box in zip(known.columns, self.metadata, strict=True):

@@ -8,6 +8,7 @@ from cfbatch_gui.ui.widgets.box_layouts import (
     Roomy,
     boxed,
     column,
+    discard,
     form,
     line,
     row,

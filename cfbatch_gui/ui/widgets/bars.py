@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QStyle, 
 
 from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, row
+from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column, discard, row
 from cfbatch_gui.ui.widgets.buttons import Button, IconButton, LinkButton, MoreButton, add_action
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing, follow_in_tab_order
 from cfbatch_gui.ui.widgets.labels import ElidedLabel, IconLabel, Label, StateLabel, restyle
@@ -226,10 +226,7 @@ class NoticeBar(QFrame):
         return link
 
     def clear_links(self) -> None:
-        for link in self.links():
-            self._buttons.removeWidget(link)
-            link.hide()
-            link.deleteLater()
+        discard(self._buttons, *self.links())
 
     def links(self) -> list[LinkButton]:
         items = (self._buttons.itemAt(index) for index in range(self._buttons.count()))

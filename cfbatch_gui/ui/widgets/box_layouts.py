@@ -43,6 +43,14 @@ def boxed(layout: QLayout) -> QWidget:
     return widget
 
 
+def discard(layout: QLayout, *widgets: QWidget) -> None:
+    """Take widgets out of their layout, and delete them once Qt's loop runs again."""
+    for each in widgets:
+        layout.removeWidget(each)
+        each.hide()
+        each.deleteLater()
+
+
 def height_at(part: QWidget, width: int) -> int:
     """The height that it wants at this width, both in pixels."""
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()

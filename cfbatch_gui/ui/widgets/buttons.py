@@ -13,7 +13,7 @@ from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import icon, paint_icon
 from cfbatch_gui.ui.icons import icon as make_icon
 from cfbatch_gui.ui.theme import RADIUS_CONTROL, SMALL
-from cfbatch_gui.ui.widgets.box_layouts import Flow, column, row
+from cfbatch_gui.ui.widgets.box_layouts import Flow, column, discard, row
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Label
 from cfbatch_gui.words.languages import tr
@@ -306,8 +306,7 @@ class Switch(QWidget):
 
     def offer(self, names: Mapping[str, str]) -> None:
         """Words by their values; what was chosen stays, else it is the first."""
-        for button in self._buttons.values():
-            button.deleteLater()
+        discard(self._flow, *self._buttons.values())
         self._names, shown = names, list(names)[:_SIDE_BY_SIDE]
         self._buttons = {value: Button(names[value], on_click=partial(self.choose, value)) for value in shown}
         if more := list(names)[_SIDE_BY_SIDE:]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
+import msgspec
 from PySide6 import QtCore
 from PySide6.QtCore import QEvent, QLibraryInfo, QLocale, QObject, Qt, QtMsgType, QTranslator, qInstallMessageHandler
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon
@@ -299,7 +300,7 @@ def _is_taken(address: str, request: Request) -> bool:
     window.connectToServer(address)
     if not window.waitForConnected(_PATIENCE):  # none listens, as one that has crashed
         return False
-    window.write(request.encoded())
+    window.write(msgspec.json.encode(request) + b"\n")
     if window.waitForReadyRead(_PATIENCE):
         return bytes(window.readLine().data()) == _TAKEN
     if window.state() != QLocalSocket.LocalSocketState.ConnectedState:  # it was being closed
@@ -352,7 +353,7 @@ class SingleWindow(QObject):
         if not socket.canReadLine():
             return
         try:
-            request = Request.decoded(bytes(socket.readLine().data()))
+            request = msgspec.json.decode(bytes(socket.readLine().data()), type=Request)
         except ValueError:
             _log.warning("A start of another version has asked this window for something, and was not understood.")
             socket.abort()

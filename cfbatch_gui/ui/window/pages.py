@@ -115,22 +115,14 @@ def import_pages(program: Program) -> None:
     from cfbatch_gui.ui.evaluation import comparison_page, judge_page, review_page, screening_page  # noqa: F401
     from cfbatch_gui.ui.inputs import draft_page  # noqa: F401
     from cfbatch_gui.ui.jobs import details_view, elsewhere, job_page, progress_view  # noqa: F401
-    from cfbatch_gui.ui.results import (  # noqa: F401  # noqa: F401
-        duplicates_view,
-        export_dialog,
-        groups_view,
-        map_view,
-        matches_view,
-        quality_view,
-        vectorize_page,
-        vectors_view,
-    )
+    from cfbatch_gui.ui.results import export_dialog  # noqa: F401
 
+    result_kinds()
     program.make_parts()
 
 
-def make_result(workspace: "Workspace", key: str) -> ResultView:
-    """A view of results in the page of a job, by the key of its tab."""
+def result_kinds() -> dict[str, Callable[[Program, Notices], ResultView]]:
+    """What makes each view of results, by the keys of their tabs; they are imported by the first call."""
     from cfbatch_gui.ui.results import (
         duplicates_view,
         groups_view,
@@ -142,7 +134,7 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         vectors_view,
     )
 
-    kinds: dict[str, Callable[[Program, Notices], ResultView]] = {
+    return {
         "ranking": ranking_view.RankingView,
         "quality": quality_view.QualityView,
         "overview": ranking_view.OverviewView,
@@ -155,23 +147,23 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         "vectorize": vectorize_page.VectorizePage,
     }
 
-    def show_rows(job: Job, items: tuple[int, ...], name: str) -> None:
-        workspace.job_page.tabs.choose("vectors")
-        workspace.job_page.view("vectors").show_items(job, items, name)
 
-    def show_on_map(job: Job, items: tuple[int, ...], name: str) -> None:
-        workspace.job_page.tabs.choose("map")
-        workspace.job_page.view("map").show_items(job, items, name)
+def make_result(workspace: "Workspace", key: str) -> ResultView:
+    """A view of results in the page of a job, by the key of its tab."""
+
+    def show_items(tab: str, job: Job, items: tuple[int, ...], name: str) -> None:
+        workspace.job_page.tabs.choose(tab)
+        workspace.job_page.view(tab).show_items(job, items, name)
 
     def show_similar(item_no: int) -> None:
         page = workspace.job_page
         page.tabs.choose("search")
         page.view("search").show_like(page.view("vectors").job, item_no)
 
-    view = kinds[key](workspace.program, workspace.notices)
+    view = result_kinds()[key](workspace.program, workspace.notices)
     receivers = {
-        "rows_wanted": show_rows,
-        "map_wanted": show_on_map,
+        "rows_wanted": partial(show_items, "vectors"),
+        "map_wanted": partial(show_items, "map"),
         "duplicates_wanted": lambda: workspace.job_page.tabs.choose("duplicates"),
         "similar_wanted": show_similar,
         "score_help_wanted": partial(workspace.menus.show_help, Topic.SCORES),

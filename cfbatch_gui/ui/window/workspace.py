@@ -1,9 +1,8 @@
 """Connects the pages: decides which one is open and what the sidebar shows, and handles the signals of all pages."""
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -50,17 +49,6 @@ class Request:
 
     files: tuple[str, ...] = ()
     activation: str = ""
-
-    def encoded(self) -> bytes:
-        return json.dumps(asdict(self)).encode() + b"\n"
-
-    @classmethod
-    def decoded(cls, line: bytes) -> "Request":
-        """Read such a line. Raises ValueError for any other."""
-        match json.loads(line):
-            case {"files": list(files), "activation": str(activation)} if all(isinstance(file, str) for file in files):
-                return cls(tuple(files), activation)
-        raise ValueError("not a request")
 
 
 class Workspace:
@@ -110,7 +98,10 @@ class Workspace:
         elif with_example:
             await self.new_jobs.begin_example(Purpose.RANK)
         await self.ready()
-        await self._tell_of_data_folder()
+        for sentence in self.program.damage:
+            self.notices.show_notice(said(sentence), "attention")
+        if self.program.store.holds_back:
+            self._ask_about_folder()
         await self.program.resume_all()
 
     async def close(self) -> None:
@@ -488,13 +479,6 @@ class Workspace:
         self.window.close()
 
     # The data folder
-
-    async def _tell_of_data_folder(self) -> None:
-        """Show what was found damaged, and ask what only the user knows."""
-        for sentence in self.program.damage:
-            self.notices.show_notice(said(sentence), "attention")
-        if self.program.store.holds_back:
-            self._ask_about_folder()
 
     def _ask_about_folder(self) -> None:
         self.tasks.start("data folder", self._question())
