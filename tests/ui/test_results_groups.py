@@ -120,6 +120,11 @@ async def test_groups_are_joined_and_texts_removed_until_it_is_undone(pages: Pag
     assert page.bars.data().rows[1][1] == 39
     await undo(driver, page)
     assert sizes(page) == [40, 20, 20]
+    page.more_button.menu().aboutToShow.emit()
+    choose(page.more_button.menu(), "Take apart")
+    await until(lambda: sizes(page) == [20, 20, 20, 20] and not page.tasks.running())
+    await undo(driver, page)
+    assert sizes(page) == [40, 20, 20]
     await undo(driver, page)
     assert sizes(page) == [20, 20, 20, 20]
     page.table.selectAll()

@@ -446,6 +446,13 @@ class GroupsView(VectorPage):
         undo = tr("Undo joining the groups")
         self.keep("grouping", lambda options: replace(options, joined=(*options.joined, *pairs)), undo)
 
+    def _take_apart(self, group: int) -> None:
+        """Let the groups that were joined to this one be groups of their own again."""
+        found, undo = self.found, tr("Undo taking apart")
+        if found is not None:
+            apart = {pair for pair in found.options.joined if found.group_of(pair[0]) == group}
+            self._change(undo, joined=tuple(pair for pair in found.options.joined if pair not in apart))
+
     def remove(self) -> None:
         """Remove the selected texts from their group."""
         items = [self.members.items[index] for index in self.members.table.selected_rows()]
@@ -476,6 +483,8 @@ class GroupsView(VectorPage):
             for other in (each for each in found.groups[:_MOST_IN_MENU] if each.typical[0] != typical[0]):
                 words = figures.one_line(other.name, 60).replace("&", "&&")
                 add_action(joining, words, partial(self._join, [typical[0], other.typical[0]]))
+            if any(found.group_of(one) == chosen[0].index for one, _ in found.options.joined):
+                add_action(menu, tr("Take apart again"), partial(self._take_apart, chosen[0].index), "undo-2")
         elif typical:
             add_action(menu, worded("Join these {n} groups", n=len(typical)), partial(self._join, typical), "layers")
         add_action(menu, tr("Show in table"), partial(self._show_at, self.rows_wanted), "table")
