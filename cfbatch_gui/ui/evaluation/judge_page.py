@@ -238,10 +238,8 @@ class JudgePage(QWidget):
         self._words: list[tuple[str, str]] = []  # beside the progress and above the text, for each pair
         self.tasks = Tasks(self, self._show_error)
         self.header = widgets.PageHeader(tr("Judge"))
-        self.files_button, self.pause_button = (
-            widgets.MenuButton(tr("Files")),
-            widgets.QuietButton("", on_click=self._leave),
-        )
+        self.files_button = self.header.add_button(widgets.MenuButton(tr("Files")))
+        self.pause_button = self.header.add_button(widgets.QuietButton("", on_click=self._leave))
         forms = {
             Form.CSV: tr("Save as CSV with texts…"),
             Form.TREC: tr("Save as TREC qrels…"),
@@ -252,8 +250,6 @@ class JudgePage(QWidget):
         self.files_button.add(tr("Import judgements…"), self._starting("files", self._import))
         for form, name in forms.items():
             self.files_button.add(name, self._starting("files", partial(self._export, form)))
-        for button in (self.files_button, self.pause_button):
-            self.header.add_button(button)
         undo = partial(self._write, self._undo)
         self.start = self._start_page()
         self.view = JudgingView(lambda grade: self._write(partial(self._answer, grade)), undo)

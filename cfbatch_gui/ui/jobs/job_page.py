@@ -134,20 +134,16 @@ class JobPage(QWidget):
 
         actions, of_job = self._actions, self._of_job
         self.header = PageHeader()
-        self.review_button = Button("", "circle-help", of_job(self._review))
+        add = self.header.add_button
+        self.review_button = add(Button("", "circle-help", of_job(self._review)))
         self.review_button.hide()
-        self.check_button = Button(tr("Check now"), "refresh-cw", of_job(check))
+        self.check_button = add(Button(tr("Check now"), "refresh-cw", of_job(check)))
         stop = of_job(lambda job_id: self.tasks.start("stop", self._program.runner.pause(job_id)))
-        self.stop_button = Button(tr("Stop watching"), "pause", stop)
-        self.carry_on_button = PrimaryButton(tr("Carry on"), "play", of_job(lambda _: self.progress.carry_on()))
-        self.compare_button = Button(tr("Compare"), "git-compare", of_job(actions.compare))
-        self.export_button = PrimaryButton(tr("Export…"), "download", of_job(actions.export))
-        buttons = (
-            *(self.review_button, self.check_button, self.stop_button, self.carry_on_button),
-            *(self.compare_button, self.export_button),
-        )
-        for button in buttons:
-            self.header.add_button(button)
+        self.stop_button = add(Button(tr("Stop watching"), "pause", stop))
+        carry_on = of_job(lambda _: self.progress.carry_on())
+        self.carry_on_button = add(PrimaryButton(tr("Carry on"), "play", carry_on))
+        self.compare_button = add(Button(tr("Compare"), "git-compare", of_job(actions.compare)))
+        self.export_button = add(PrimaryButton(tr("Export…"), "download", of_job(actions.export)))
         self.header.in_more = (self.compare_button, self.review_button)
         self.header.more.menu().aboutToShow.connect(self._fill_more)
         self.header.more.show()

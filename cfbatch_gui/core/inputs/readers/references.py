@@ -129,29 +129,20 @@ def _limited(lines: list[str], line: str, size: int) -> int:
 def _read_tagged(name: str, lines: Iterable[str]) -> Iterator[_Record]:
     pattern, begins = _LINES[name], _BEGINS[name]
     record: list[str] = []
-    seen: set[str] = set()
-    size = 0
-    for line in lines:
-        found = pattern.match(line)
-        tag = found[1] if found else ""
-        is_end = name == RIS and tag == "ER"
-        if record and (is_end or (tag and (not seen or (tag in begins and tag in seen)))):
-            yield from _of_lines(name, record)
-            record, seen, size = [], set(), 0
-        if is_end:
-            continue
-        if tag or not line.isspace():
-            size = _limited(record, line, size)
-        seen |= {tag} - {""}
-    yield from _of_lines(name, record)
-
-
-def _of_lines(name: str, lines: list[str]) -> Iterator[_Record]:
-    found: dict[str, list[list[str]]] = {}
+    found: dict[str, list[list[str]]] = {}  # the values of each tag, with their lines
     values: list[list[str]] = []
-    tag = ""
+    tag, size = "", 0
     for line in lines:
-        if begun := _LINES[name].match(line):
+        begun = pattern.match(line)
+        is_end = name == RIS and begun is not None and begun[1] == "ER"
+        is_other = begun is not None and (not found or (begun[1] in begins and begun[1] in found))
+        if record and (is_end or is_other):
+            yield from _record(name, record, found)
+            record, found, values, tag, size = [], {}, [], "", 0
+        if is_end or line.isspace():
+            continue
+        size = _limited(record, line, size)
+        if begun is not None:
             tag = begun[1]
             values = found.setdefault(tag, [])
             values.append([line[begun.end() :].strip()])
@@ -159,8 +150,12 @@ def _of_lines(name: str, lines: list[str]) -> Iterator[_Record]:
             values.append([line.strip()])  # EndNote writes all keywords below one tag, a line each
         elif values:
             values[-1].append(line.strip())
-    texts = {tag: [" ".join(filter(None, parts)) for parts in values] for tag, values in found.items()}
-    if texts:
+    yield from _record(name, record, found)
+
+
+def _record(name: str, lines: list[str], found: dict[str, list[list[str]]]) -> Iterator[_Record]:
+    if found:
+        texts = {tag: [" ".join(filter(None, parts)) for parts in values] for tag, values in found.items()}
         yield _cells(name, texts), "".join(lines), ""
     elif not all(map(_NUMBER.fullmatch, lines)):
         yield {}, "".join(lines), _NO_RECORD
@@ -177,9 +172,9 @@ def _cells(name: str, fields: Fields) -> dict[str, str]:
             cells[column] = filled.pop(tag)
     for tag, value in filled.items():
         cells[f"{tag} (field)" if tag in cells else _RENAMED.get(tag, tag) if name == NBIB else tag] = value
-    if name == RIS and (last := cells.pop("EP", "")):
-        cells["pages"] = f"{cells.get('pages', '')}-{last}"
-    if pages := "-".join(filter(None, map(str.strip, re.split("[-\u2013\u2014]+", cells.pop("pages", ""))))):
+    last = cells.pop("EP", "") if name == RIS else ""
+    ends = re.split("[-\u2013\u2014]+", f"{cells.pop('pages', '')}-{last}")
+    if pages := "-".join(filter(None, map(str.strip, ends))):
         cells["pages"] = pages
     if year := cells.pop("year", "").rstrip("/"):
         only = re.search(r"\d{4}", year)
