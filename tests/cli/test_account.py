@@ -32,13 +32,14 @@ def test_what_cannot_be_taken_over_leaves_nothing(world: World, tmp_path: Path) 
     named = ("--name", "of this test", "--collect-in-account", "--leave")
     with world.clock.stopped():
         jobs = [run(first, tmp_path / f"{number}.csv", *named, "--json").json["job"] for number in range(2)]
-    (tmp_path / "texts.csv").write_text("id,text\n1,a\n", encoding="utf-8")
+    other = tmp_path / "other.csv"
+    other.write_text(EXAMPLE.read_text("utf-8").replace("refund", "return", 1), encoding="utf-8")
     for arguments, code in (
         (("nothing",), "n_jobs_your_account_id_or"),
         (("of this test",), "n_jobs_your_account_id_or"),
         ((jobs[0], "--input", EXAMPLE, EXAMPLE, EXAMPLE), "two_files_most_one_queries_one"),
         ((jobs[0], "--input", EXAMPLE, "--embed"), "file_is_read_another_kind_result"),
-        ((jobs[0], "--input", tmp_path / "texts.csv"), "is_not_file_was_sent_or"),
+        ((jobs[0], "--input", other), "is_not_file_was_sent_or"),
         ((jobs[0], "--input", EXAMPLE, "--out", EXAMPLE), "path_is_file_is_read_choose"),
     ):
         refused = take_over(second, *arguments)

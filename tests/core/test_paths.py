@@ -61,11 +61,6 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def open_to_others(root: Path) -> list[str]:
-    """What others have a right to, the folder itself included."""
-    return [f"{path} {mode(path):o}" for path in (root, *sorted(root.rglob("*"))) if mode(path) & 0o077]
-
-
 def run(terminal: Terminal, *arguments: object, mask: int = 0) -> None:
     """The program under this umask."""
     with umask(mask):
@@ -90,7 +85,8 @@ def test_files_are_this_users_alone_whatever_the_umask_is_and_whatever_was_there
     """But for exports, which have the permissions that the user gives new files."""
     terminal = Terminal(tmp_path / "data")
     backup = work(terminal, tmp_path)
-    assert open_to_others(terminal.data) == [] and mode(backup) == 0o600
+    assert [path for path in (terminal.data, *terminal.data.rglob("*")) if mode(path) & 0o077] == []
+    assert mode(backup) == 0o600
     names = {path.suffix for path in terminal.data.rglob("*")}
     assert {".db", ".npy", ".json", ".jsonl", ".gz"} <= names, "there was something to look at"
     assert [mode(tmp_path / name) for name in ("ranked.csv", "vectors.npy")] == [0o666, 0o666]

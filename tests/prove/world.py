@@ -153,13 +153,9 @@ def cfbatch(*arguments: object) -> Command:
 Spans = defaultdict[str, float]
 
 
-def _first_span() -> float:
-    return 0.3
-
-
 def new_spans() -> Spans:
     """The seconds within which commands are killed, by their kind; they adapt to what such a command takes."""
-    return Spans(_first_span)
+    return Spans(lambda: 0.3)
 
 
 @dataclass(frozen=True, slots=True)

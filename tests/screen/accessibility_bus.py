@@ -78,7 +78,8 @@ class AccessibilityBus:
 
     def windows(self) -> list[Node]:
         """The windows on the screen, with all that shows in them."""
-        return [self._read(window) for window in self._children([self._program])[0] if self._shows(window)]
+        windows = self._children([self._program])[0]
+        return [self._read(each) for each in windows if State.SHOWING in self._nodes([each])[0].states]
 
     def describe(self, path: str) -> Node:
         """One object, without what is below it."""
@@ -106,9 +107,6 @@ class AccessibilityBus:
                 raise TimeoutError("no program has come to the accessibility bus")
             time.sleep(_LOOK)
         (self._program,) = programs
-
-    def _shows(self, address: Address) -> bool:
-        return State.SHOWING in self._nodes([address])[0].states
 
     def _read(self, window: Address) -> Node:
         """Level by level, so that the questions about a level wait for one another only once."""

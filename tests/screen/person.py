@@ -30,10 +30,6 @@ _TEXTS_TOLD = 80
 _ROWS = 60  # of a table that are read; no screen has more
 
 
-class NotSeenError(AssertionError):
-    """What was waited for did not come."""
-
-
 class Person:
     """Every wish waits until it can be done; `patience` is how many seconds that may take."""
 
@@ -166,7 +162,7 @@ class Person:
         deadline = time.monotonic() + self._patience
         while not is_done():
             if time.monotonic() > deadline:
-                raise NotSeenError(f"{failure}; there is: {self.seen()[:_TEXTS_TOLD]}")
+                raise AssertionError(f"{failure}; there is: {self.seen()[:_TEXTS_TOLD]}")
             await act()
 
     # Finding

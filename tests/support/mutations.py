@@ -3,7 +3,6 @@
 A change that does not apply leaves the answer as it is: an answer to a submit, for example, has no elements.
 """
 
-import copy
 import json
 from collections.abc import Callable, Collection
 from typing import Any, Final, TypeAlias
@@ -45,17 +44,12 @@ def _elements(answer: Json) -> list[Json]:
     return found if isinstance(found, list) else []
 
 
-def _repeat_element(answer: Json) -> None:
-    if elements := _elements(answer):
-        elements.append(copy.deepcopy(elements[0]))
-
-
 _MUTATIONS: Final[dict[str, Callable[[Json], object]]] = {
     "not_successful": lambda answer: answer.update(success=False, result=None),
     "success_as_string": lambda answer: answer.update(success="yes"),
     "errors_as_string": lambda answer: answer.update(success=False, errors="something went wrong"),
     "unknown_status": lambda answer: answer.update(result={"status": "thinking"}),
-    "element_repeated": _repeat_element,
+    "element_repeated": lambda answer: _elements(answer).extend(_elements(answer)[:1]),
     "all_but_one_without_result": lambda answer: [each.update(result={}) for each in _elements(answer) if each["id"]],
     "references_null": lambda answer: [each.update(external_reference=None) for each in _elements(answer)],
 }

@@ -319,7 +319,8 @@ def test_answers_of_60_megabytes_are_stored_without_being_held(room: Room, tmp_p
     ):
         for announced in (True, False):
             room.service.script("large", Reply(body, announced=announced))
-            before = forget_peak(runtime.runtime_process_id)
+            Path(f"/proc/{runtime.runtime_process_id}/clear_refs").write_text("5", "ascii")  # forgets the peak
+            before = peak_megabytes(runtime.runtime_process_id)
             shard = fresh.collect([(1, "large")])
             assert peak_megabytes(runtime.runtime_process_id) - before < 150
             assert is_stored(fresh, shard, body)
@@ -372,9 +373,3 @@ def test_nothing_is_stored_under_another_number_job_or_shard(room: Room) -> None
     shard = room.collect([(12, "one")])
     for address in (f"{shard}/1", f"{shard}/2", f"{shard}/120", f"{shard}2/12", f"{shard[:-2]}x/1/12"):
         assert read_refusal(room.http.get(address)) == (404, 10404)
-
-
-def forget_peak(process_id: int) -> float:
-    """Begin a new peak of a process's memory; the present use in MB."""
-    Path(f"/proc/{process_id}/clear_refs").write_text("5", "ascii")
-    return peak_megabytes(process_id)

@@ -179,20 +179,6 @@ async def test_without_its_file_texts_have_names_in_the_order_of_the_file(
     np.testing.assert_array_equal(np.load(second.program.folder(job.id).vectors), expected)
 
 
-@pytest.mark.parametrize("change", [("answer 3 to 4", "another answer"), ("question 9,answer 0 to 9\n", "")])
-async def test_another_file_is_refused_and_leaves_nothing(
-    account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path, change: tuple[str, str]
-) -> None:
-    first, second = await new_computer(), await new_computer()
-    job = await first.hand_over(account, rankings_file, Kind.RANK, keep_days=7)
-    other = tmp_path / "other.csv"
-    other.write_text(rankings_file.read_text("utf-8").replace(*change), encoding="utf-8")
-    found, inputs = await listed(second, job.id), AttachedInput(*as_suggested(other, Kind.RANK))
-    with refuses(UsageError, "is_not_file_was_sent_or"):
-        await second.program.elsewhere.take_over(second.connection_id, found, inputs)
-    assert second.program.ledger.jobs() == () and not second.program.folder(job.id).path.exists()
-
-
 async def test_a_job_that_was_taken_over_is_sound_and_its_texts_are_used_for_nothing(
     account: Account, new_computer: NewComputer, rankings_file: Path, tmp_path: Path
 ) -> None:

@@ -85,7 +85,9 @@ class Bench:
         self.opened = open_or_recover(self.paths, clock=self.clock, here=place_of(self.paths.root))
         self.ledger = self.opened.ledger
         self.earlier = EarlierResults(
-            self.ledger.jobs, lambda job_id: JobFolder(self.paths.job(job_id)), self.service_of
+            self.ledger.jobs,
+            lambda job_id: JobFolder(self.paths.job(job_id)),
+            lambda job: f"service of {job.connection}",
         )
         self.drafts = Drafts(self.ledger, self.paths, clock=self.clock, earlier=self.earlier)
         self.disk = ThreadPoolExecutor(1)
@@ -104,10 +106,6 @@ class Bench:
         self.runner = Runner(self.store, clock=self.clock, sleep=self.clock.sleep, patience=patience)
         self.actions = JobActions(self.store, self.runner, earlier=self.earlier)
         self.elsewhere = JobsElsewhere(self.store, self.drafts, self.runner)
-
-    def service_of(self, job: Job) -> str:
-        """The mark of the service that a job is sent to."""
-        return f"service of {job.connection}"
 
     async def stop(self) -> None:
         """Close all parts, as closing the window does."""

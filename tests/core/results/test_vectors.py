@@ -205,17 +205,10 @@ def test_there_are_no_more_clusters_than_directions(tmp_path: Path) -> None:
     assert [cluster.similarity for cluster in found.clusters] == pytest.approx([1, 1, 1])
 
 
-def stretched(count: int, dimension: int) -> NDArray[np.float32]:
-    """Vectors whose variance decreases from one principal axis to the next; no principal axis is a coordinate axis."""
-    draw = np.random.default_rng(3)
-    turn = np.linalg.qr(draw.standard_normal((dimension, dimension)))[0]
-    spread = draw.standard_normal((count, dimension)) * 0.6 ** np.arange(dimension)
-    vectors: NDArray[np.float32] = ((spread + 0.5) @ turn).astype(np.float32)
-    return vectors
-
-
 def test_it_is_the_plane_that_a_whole_decomposition_finds(tmp_path: Path) -> None:
-    vectors = stretched(2_000, 64)
+    draw = np.random.default_rng(3)
+    turn = np.linalg.qr(draw.standard_normal((64, 64)))[0]  # so that no principal axis is a coordinate axis
+    vectors = ((draw.standard_normal((2_000, 64)) * 0.6 ** np.arange(64) + 0.5) @ turn).astype(np.float32)
     found = text_map.make_map(stored(tmp_path, vectors))
     unit = vectors.astype(np.float64) / np.linalg.norm(vectors, axis=1, keepdims=True)
     centred = unit - unit.mean(axis=0)

@@ -21,14 +21,14 @@ SWITCH = "Take what earlier jobs have, and send only the rest"
 async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
     async with opened(tmp_path / "data", theme) as found:
         await run(found.program, "May", material.products(tmp_path / "may.csv", count=COUNT), Kind.EMBED)
+        await found.person.click("New job")
+        await found.person.click("Vectors for another program")
+        await found.person.until(lambda: found.workspace.is_shown("draft_page"))
         yield found
 
 
 async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Stage, tmp_path: Path) -> None:
     person = stage.person
-    await person.click("New job")
-    await person.click("Vectors for another program")
-    await person.until(lambda: stage.workspace.is_shown("draft_page"))
     await stage.open_file(material.products(tmp_path / "again.csv", count=COUNT))
     await person.until_sees("Nothing is sent: earlier jobs have every result.")
     await person.click("Finish without sending")
@@ -38,9 +38,6 @@ async def test_nothing_is_sent_of_a_file_of_which_everything_is_known(stage: Sta
 
 async def test_the_lists_say_what_is_sent_and_the_user_chooses_otherwise(stage: Stage, tmp_path: Path) -> None:
     person = stage.person
-    await person.click("New job")
-    await person.click("Vectors for another program")
-    await person.until(lambda: stage.workspace.is_shown("draft_page"))
     await stage.open_file(material.products(tmp_path / "june.csv", june=True, count=COUNT))
     await person.until_sees("A newer version of “May”", "19 to send")
     page = stage.workspace.draft_page
