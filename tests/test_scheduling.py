@@ -102,13 +102,6 @@ def test_the_line_of_cron_prints_what_failed_with_its_exit_status_or_ranks_and_p
 # systemd
 
 
-def commands_of(name: str) -> list[str]:
-    """As systemd starts them: a doubled dollar is one."""
-    found = re.findall(r"^ExecStart=(.+)$", text_of(name), re.MULTILINE)
-    assert all("$" not in each.replace("$$", "") and "%" not in each for each in found)
-    return [each.replace("$$", "$") for each in found]
-
-
 def write_unit(name: str, folder: Path, command: Path) -> Path:
     """The unit with the command that is here: systemd looks whether it is there."""
     folder.mkdir(exist_ok=True)
@@ -135,8 +128,9 @@ def test_the_commands_with_a_credential_are_those_of_the_unit_with_its_token(mac
     credentials.mkdir(mode=0o700)
     (credentials / "cloudflare-token").write_text(f"{TOKEN}\n")
     machine.only_ends(0)
-    for each in commands_of("cfbatch-credential.conf"):
-        words = shlex.split(each.replace("/usr/bin/cfbatch", str(machine.command)))
+    for each in re.findall(r"^ExecStart=(.+)$", text_of("cfbatch-credential.conf"), re.MULTILINE):
+        assert "$" not in each.replace("$$", "") and "%" not in each
+        words = shlex.split(each.replace("$$", "$").replace("/usr/bin/cfbatch", str(machine.command)))
         assert words[:2] == ["/bin/sh", "-c"] and len(words) == 3
         done = machine.sh(f"cd cfbatch\n{words[2]}", {"CREDENTIALS_DIRECTORY": str(credentials)})
         assert done.returncode == 0, done.stderr

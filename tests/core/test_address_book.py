@@ -1,6 +1,5 @@
 """The connections as they are kept: their order stays, whatever is changed about one of them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,26 +10,10 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, title_of
-from tests.canary import SECRET, TOKEN
-from tests.support.clients import save_cloudflare
+from tests.canary import SECRET
 from tests.support.sentences import refuses
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
-
-
-async def test_a_connection_that_is_renamed_keeps_its_position(tmp_path: Path) -> None:
-    program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
-    await program.connections.save(SavedConnection("", "Berlin", "worker", url="https://b.example"), secret=SECRET)
-    await program.connections.save(SavedConnection("", "Lisbon", "cloudflare", account_id=ACCOUNT), secret=TOKEN)
-    await save_cloudflare(program, ACCOUNT, TOKEN)
-    first = program.address_book.saved()[1]
-    await program.connections.save(replace(first, name="Potsdam"))
-    assert [each.name for each in program.address_book.saved()] == ["Cloudflare", "Potsdam", "Lisbon"]
-    await program.close()
-    program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
-    assert [each.title for each in await program.address_book.summaries()][1:] == ["Cloudflare", "Potsdam", "Lisbon"]
-    assert program.address_book.saved()[1].id == first.id
-    await program.close()
 
 
 async def test_a_service_on_this_computer_is_polled_as_soon_as_the_practice_service(tmp_path: Path) -> None:

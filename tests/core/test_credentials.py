@@ -74,7 +74,9 @@ async def test_a_token_is_kept_read_back_and_forgotten() -> None:
     assert backend.stored == {}
 
 
-async def test_a_keyring_that_hangs_costs_its_time_limit_once(hanging: HangingKeyring) -> None:
+async def test_a_keyring_that_hangs_costs_its_time_limit_once_and_has_what_it_takes_late(
+    hanging: HangingKeyring,
+) -> None:
     credentials = Credentials(hanging, {}, time_limit=0.2)
     assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
@@ -83,6 +85,9 @@ async def test_a_keyring_that_hangs_costs_its_time_limit_once(hanging: HangingKe
         with pytest.raises(KeyringUnavailable):
             await credentials.token("another")
     assert hanging.asked == 1  # whoever asks later does not wait for it again
+    await hanging.answer(credentials)
+    assert await credentials.token_source("cloudflare") is TokenSource.KEYRING
+    assert hanging.stored == {("CF Batch", "cloudflare"): TEXT}
 
 
 async def test_a_keyring_that_answers_late_is_used_again(hanging: HangingKeyring) -> None:
@@ -130,14 +135,6 @@ async def test_a_locked_keyring_is_asked_once_and_again_only_when_the_user_says_
     assert told == [KeyringState.REFUSED, KeyringState.OPEN] and not answers
     assert credentials.has_moved_on(caught.value)
     assert await credentials.token("cloudflare", may_prompt=False) == TOKEN
-
-
-async def test_a_token_that_the_keyring_takes_late_is_there(hanging: HangingKeyring) -> None:
-    credentials = Credentials(hanging, {}, time_limit=0.1)
-    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
-    await hanging.answer(credentials)
-    assert await credentials.token_source("cloudflare") is TokenSource.KEYRING
-    assert hanging.stored == {("CF Batch", "cloudflare"): TEXT}
 
 
 @pytest.mark.parametrize("kind", [keyring.backends.fail.Keyring, keyring.backends.null.Keyring])

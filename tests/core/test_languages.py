@@ -1,10 +1,8 @@
 import copy
 import io
 import pickle
-from collections.abc import Iterator
 from gettext import GNUTranslations
 
-import pytest
 from babel.messages.catalog import Catalog as Source
 from babel.messages.mofile import write_mo
 
@@ -87,19 +85,15 @@ def test_the_language_is_the_systems_by_the_rules_of_gettext() -> None:
     assert language_of_system({"LANG": "C.UTF-8"}, ("de-DE",)) == "" == language_of_system({}, ("", "ja"))
 
 
-@pytest.fixture
-def _english_afterwards() -> Iterator[None]:
-    yield
-    use_language(ENGLISH)
-
-
-@pytest.mark.usefixtures("_english_afterwards")
 def test_every_language_that_can_be_chosen_has_a_catalogue() -> None:
-    for language in languages():
-        loaded = load_language(language.code)
-        assert (loaded.code, loaded.name) == (language.code, language.name)
-        use_language(loaded)
-        assert language_in_use() is loaded
-    assert load_language("tlh") is ENGLISH
-    use_language(german())
-    assert said(literal("Open")) == "Öffnen"
+    try:
+        for language in languages():
+            loaded = load_language(language.code)
+            assert (loaded.code, loaded.name) == (language.code, language.name)
+            use_language(loaded)
+            assert language_in_use() is loaded
+        assert load_language("tlh") is ENGLISH
+        use_language(german())
+        assert said(literal("Open")) == "Öffnen"
+    finally:
+        use_language(ENGLISH)

@@ -35,10 +35,6 @@ kill -0 "$server" 2>/dev/null || { wait "$server"; echo "the server had ended: $
 SERVER = "[global]\nmarkup = full\n[urgency_low]\ntimeout = 0\n[urgency_normal]\ntimeout = 0\n"
 
 pytest.importorskip("PySide6")
-needs_keyring = pytest.mark.skipif(
-    not all(map(shutil.which, ("dbus-run-session", "gnome-keyring-daemon"))),
-    reason="dbus-run-session or gnome-keyring-daemon is not installed",
-)
 
 
 def seen(tmp_path: Path, script: str, *session: object) -> list[str]:
@@ -57,16 +53,13 @@ def seen(tmp_path: Path, script: str, *session: object) -> list[str]:
         return run_well(*command, environ=environ, given=f"{TOKEN}\n").splitlines()
 
 
-def seen_with_keyring(tmp_path: Path, script: str) -> list[str]:
-    """The same beside a Secret Service that has the token."""
-    first, *lines = seen(tmp_path, PREPARED + script, "dbus-run-session")
-    assert first == "kept in the keyring"
-    return lines
-
-
-@needs_keyring
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("dbus-run-session", "gnome-keyring-daemon"))),
+    reason="dbus-run-session or gnome-keyring-daemon is not installed",
+)
 def test_a_locked_keyring_is_called_locked_and_all_goes_on_once_it_is_unlocked(tmp_path: Path) -> None:
-    assert seen_with_keyring(tmp_path, LOCKED) == [
+    assert seen(tmp_path, PREPARED + LOCKED, "dbus-run-session") == [
+        "kept in the keyring",
         "Your keyring is locked · Unlock | a page: True",
         "your_keyring_was_not_unlocked_unlock",
         "refused, asked again: refused",

@@ -169,12 +169,9 @@ def test_jobs_show_and_export_later(terminal: Terminal, service: str, tmp_path: 
     assert ACCOUNT not in manifests and TOKEN not in manifests
 
 
-@pytest.mark.parametrize("place", ["before", "after"])
-def test_the_data_folder_may_be_named_before_or_after_the_command(
-    terminal: Terminal, tmp_path: Path, place: str
-) -> None:
+def test_the_data_folder_may_be_named_before_or_after_the_command(terminal: Terminal, tmp_path: Path) -> None:
     option = ("--data-dir", tmp_path / "elsewhere")
-    arguments = (*option, "jobs") if place == "before" else ("jobs", *option)
-    ended = terminal.run(*arguments)
-    assert (ended.status, ended.out) == (0, "")
-    assert not (tmp_path / "elsewhere").exists()
+    for arguments in ((*option, "jobs"), ("jobs", *option)):
+        ended = terminal.run(*arguments)
+        assert (ended.status, ended.out) == (0, "")
+        assert not (tmp_path / "elsewhere").exists()

@@ -1,6 +1,5 @@
 """The window from outside: a process of its own, the keyboard of a screen, and files."""
 
-import csv
 import signal
 from pathlib import Path
 
@@ -12,7 +11,7 @@ pytest.importorskip("PySide6")
 from cfbatch_gui.core.jobs.states import BatchState, JobState
 from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
-from tests.journeys.terminal import Terminal, read_workbook
+from tests.journeys.terminal import Terminal, read_csv, read_workbook
 from tests.support import faults
 from tests.support.faulty_service import ThreadedService
 
@@ -46,19 +45,16 @@ def test_from_two_files_to_the_own_sheet(desktop: Desktop) -> None:
     desktop.press_until("Return", written.exists, pause=10.0)
     assert desktop.close() == 0
     rows = read_workbook(written)
-    with (EXAMPLES / "supplier-list.csv").open(newline="", encoding="utf-8") as file:
-        assert [row["article no"] for row in rows] == [row["article no"] for row in csv.DictReader(file)]
+    assert [row["article no"] for row in rows] == [
+        row["article no"] for row in read_csv(EXAMPLES / "supplier-list.csv")
+    ]
     kettle = next(row for row in rows if row["description"] == "Tea kettle, enamel")
     assert (kettle["sku"], kettle["size"]) == ("K-1140", "1.7 l")
     assert any(row["sku"] is None for row in rows)
     book = openpyxl.load_workbook(written)
-    assert {row["sku"] for row in rows} - {None} == _skus() - {cell.value for cell in book.worksheets[1]["A"][1:]}
+    own = {row["sku"] for row in read_csv(EXAMPLES / "own-products.csv")}
+    assert {row["sku"] for row in rows} - {None} == own - {cell.value for cell in book.worksheets[1]["A"][1:]}
     assert len(desktop.accepted()) == 1
-
-
-def _skus() -> set[str]:
-    with (EXAMPLES / "own-products.csv").open(newline="", encoding="utf-8") as file:
-        return {row["sku"] for row in csv.DictReader(file)}
 
 
 SLOWLY = 0.005  # seconds for each byte of the answer; all of it comes within the time that closing waits

@@ -242,22 +242,15 @@ def marked(image: QImage) -> int:
     return sum(image.pixel(x, y) == colour for x in range(image.width()) for y in range(image.height()))
 
 
-def table(qtbot: Any, *texts: str) -> TableView:
+@pytest.mark.parametrize("text", ["Desk lamp of brass", LONG + "The lamp.", "lamp " + LONG, "مصباح lamp المكتب"])
+def test_a_cell_marks_it_also_where_the_line_would_be_cut_before(qtbot: Any, text: str) -> None:
     view = TableView("texts")
     qtbot.addWidget(view)
     view.resize(360, 200)
-    columns = (
-        Column("Text", lambda text: text, stretch=True, is_searched=True),
-        Column("Beside", lambda text: text, hidden=True),
-    )
-    view.show_rows(Rows[str](columns, texts))
+    shown: Column[str] = Column("Text", str, stretch=True, is_searched=True)
+    hidden: Column[str] = Column("Beside", str, hidden=True)
+    view.show_rows(Rows[str]((shown, hidden), [text]))
     view.show()
-    return view
-
-
-@pytest.mark.parametrize("text", ["Desk lamp of brass", LONG + "The lamp.", "lamp " + LONG, "مصباح lamp المكتب"])
-def test_a_cell_marks_it_also_where_the_line_would_be_cut_before(qtbot: Any, text: str) -> None:
-    view = table(qtbot, text)
     assert marked(view.grab().toImage()) == 0
     view.mark("LAMP")
     before = marked(view.grab().toImage())

@@ -142,11 +142,11 @@ async def test_names_and_ids_are_unique_and_stable(world: World) -> None:
     for taken in ("Second", "second", "practice", "Practice service", "cloudflare", ""):
         with pytest.raises(UsageError):
             await world.save(world.account(world.ids[0], name=taken))
-    assert await world.save(SavedConnection(world.ids[2], "Yours", "worker", url="http://127.0.0.1:9")) == world.ids[2]
-    assert world.program.address_book.find("yours") == world.ids[2]
+    first, *_ = world.ids
+    assert await world.save(world.account(first, name="Yours")) == first == world.program.address_book.find("yours")
     await world.restart()
     titles = {each.id: each.title for each in await world.program.address_book.summaries()}
-    assert titles[world.ids[2]] == "Yours"
+    assert titles[first] == "Yours" and [each for each in titles if each in world.ids] == world.ids, "each in its place"
     with pytest.raises(UsageError):
         world.program.address_book.find("nobody")
 

@@ -70,7 +70,9 @@ def test_sheets_can_be_chosen_and_the_first_that_holds_something_is(tmp_path: Pa
         hidden.write_column(0, 0, ["text", "secret"])
         hidden.hide()
         book.add_worksheet("Fragen & Antworten").write_column(0, 0, ["text", "eins", "zwei"])
-        book.add_chartsheet("Chart").set_chart(_chart(book))
+        chart = book.add_chart({"type": "bar"})
+        chart.add_series({"values": "='Fragen & Antworten'!$A$1:$A$2"})
+        book.add_chartsheet("Chart").set_chart(chart)
     source = open_source(path)
     assert (source.sheet, source.sheets) == ("Fragen & Antworten", ("Empty", "Hidden", "Fragen & Antworten"))
     assert [row.cells for row in read(path, ReadOptions(sheet="Hidden"))] == [("secret",)]
@@ -80,12 +82,6 @@ def test_sheets_can_be_chosen_and_the_first_that_holds_something_is(tmp_path: Pa
         open_source(path, ReadOptions(sheet="Empty"))
     with refuses(UsageError, "name_is_workbook_no_separator_no"):
         open_source(path, ReadOptions(separator=";"))
-
-
-def _chart(book: xlsxwriter.Workbook) -> object:
-    chart = book.add_chart({"type": "bar"})
-    chart.add_series({"values": "='Fragen & Antworten'!$A$1:$A$2"})
-    return chart
 
 
 @pytest.mark.parametrize(
