@@ -271,7 +271,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
     await person.click("Search")
     await person.type("A text to look for", "something warm for the bed")
     await person.press(Qt.Key.Key_Return)
-    await person.until_sees("Most like")
+    await person.until_row("Texts found", "1")
     await camera.take(stage, "search")
     await person.click("Duplicates")
     await person.until_sees("would go")

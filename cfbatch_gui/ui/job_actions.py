@@ -23,6 +23,11 @@ def can_be_judged(job: Job) -> bool:
     return job.kind is Kind.RANK and job.has_results
 
 
+def can_be_searched(job: Job) -> bool:
+    """Whether it is one of texts that are whole and still here."""
+    return job.kind is Kind.EMBED and job.has_results and can_be_forgotten(job) and not job.archived
+
+
 def can_be_forgotten(job: Job) -> bool:
     """Whether its texts can be removed."""
     return job.state in FORGETTABLE and not job.texts_forgotten_at

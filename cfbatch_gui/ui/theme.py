@@ -19,7 +19,7 @@ from cfbatch_gui.core.resources import resource
 from cfbatch_gui.words.languages import tr
 
 _FONTS = {"small": -1, "part": 2, "figure": 5, "title": 7, "reviewed": 9, "display": 13}  # pixels more than body text
-_HEIGHTS = {"control": 28, "control_large": 32, "link": 20, "link_most": 24, "tab": 34}  # pixels
+_HEIGHTS = {"control": 28, "control_large": 32, "control_tall": 42, "link": 20, "link_most": 24, "tab": 34}  # pixels
 
 
 def stylesheet(

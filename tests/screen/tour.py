@@ -291,7 +291,7 @@ class Tour:
                 await self._stop(tab)
             if tab == tabs.SEARCH:
                 search = self._space.job_page.view("search")
-                search.sentence.setText("something warm for the bed")
+                search.field.setText("something warm for the bed")
                 search.search()
                 await self._stop("search-found")
         await self._vectorize()

@@ -17,11 +17,13 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.embeddings import Embeddings, Progress
+from cfbatch_gui.core.results.nearest import asked
 from cfbatch_gui.core.results.text_map import Layout, TextMap, tsne_map
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results import map_view
+from cfbatch_gui.ui.results.search_view import ListDialog
 from cfbatch_gui.ui.tasks import close_all
-from tests.ui.connections import drag, pick, until
+from tests.ui.connections import choose_path, drag, pick, shown, until
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
@@ -161,31 +163,82 @@ async def test_the_map_by_neighbours_replaces_the_first_by_itself_and_is_kept(
     assert np.array_equal(made.points, page.map.points)
 
 
-async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
+def shown_texts(page: Any) -> list[str]:
+    return [each.text.text for each in page.found.found.rows()]
+
+
+async def test_a_question_is_asked_once_and_finds_its_like(pages: Pages) -> None:
     page = pages.begin("search")
     page.show_job(pages.job)
-    QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
-    QTest.keyClick(page.sentence, Qt.Key.Key_Return)  # before the vectors are read
+    question = "a lamp of brass for my desk"
+    QTest.keyClicks(page.field, question)
+    QTest.keyClick(page.field, Qt.Key.Key_Return)  # before the vectors are read
     assert not page.tasks.is_running("ask")
-    await until(lambda: page.found.rows.rowCount() > 0 and not page.tasks.running())
-    found = [page.found.rows.row(index) for index in range(page.found.rows.rowCount())]
+    await until(lambda: page.found.found.rowCount() == 20 and not page.tasks.running())
+    found = page.found.found.rows()
     assert found[0].text.text.startswith("Desk lamp of brass")
-    similarities = [each.similarity for each in found]
-    assert similarities == sorted(similarities, reverse=True)
-    assert page.found.panel.text() == found[0].text.text
-    assert offered(page) == {"Most like “a lamp of brass for my desk”": 80}
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert offered(page) == {f"Most like “{question}”": 20}
+    assert [each.text for each in page.questions.rows()] == [question]
     page.search()
-    assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
+    assert page.tasks.running() == ("compare",)  # the same question is not asked for twice
     await until(lambda: not page.tasks.running())
-    second = page.found.items[1]
-    page.found.table.selectRow(1)
-    QTest.keyClick(page.found.table, Qt.Key.Key_Return)
-    await until(lambda: page.found.of == (second,) and not page.tasks.running())
+    page.only.setChecked(True)
+    pick(page.best, 100)
+    await until(lambda: not page.tasks.running())
+    assert len(shown_texts(page)) == 20 and all("lamp" in text for text in shown_texts(page))
+    page.only.setChecked(False)
+    page.least.setText("0,5")
+    await until(lambda: not page.tasks.running())
+    assert 0 < len(shown_texts(page)) < 80 and page.found.found.rows()[-1].score >= 0.5
+
+    second = page.found.item(1)
+    page.field.setFocus()
+    QTest.keyClick(page.field, Qt.Key.Key_Down)
+    assert page.window().focusWidget() is page.found
+    page.found.selectRow(1)
+    QTest.keyClick(page.found, Qt.Key.Key_Return)
+    await until(lambda: page.like == second and not page.tasks.running())
+    assert second not in page.found.items()
+    page.back_link.click()
+    await until(lambda: not page.tasks.running())
+    assert page.like == 0 and page.found.item(1) == second
     table = await pages.open("vectors")
     table.list.table.selectRow(2)
     table.similar_button.click()
-    await until(lambda: page.found.of == (3,) and not page.tasks.running())
+    await until(lambda: page.like == 3 and not page.tasks.running())
     assert pages.driver.page.tabs.current() == "search"
+
+
+async def test_a_pasted_list_is_kept_removed_put_back_and_written(pages: Pages, tmp_path: Path) -> None:
+    page = await pages.open("search")
+    page.field.setText("a hose\na saucepan\na hose\nquantum physics of markets")  # as it is pasted
+    dialog = await shown(ListDialog)
+    assert dialog.questions() == ["a hose", "a saucepan", "quantum physics of markets"]
+    dialog.ask_button.click()
+    await until(lambda: page.questions.rowCount() == 3 and not page.tasks.running())
+    assert page.question == "a hose" and "hose" in shown_texts(page)[0]
+    assert [each.is_close for each in page.questions.rows()] == [True, True, False]
+
+    page.question_table.selectRow(1)
+    await until(lambda: page.question == "a saucepan" and not page.tasks.running())
+    QTest.keyClick(page.question_table, Qt.Key.Key_Delete)
+    await until(lambda: page.questions.rowCount() == 2 and not page.tasks.running())
+    pages.driver.notices.undos.undo()
+    await until(lambda: page.questions.rowCount() == 3 and page.question == "a saucepan" and not page.tasks.running())
+
+    page.table_link.click()
+    await choose_path(page, tmp_path / "found.jsonl")
+    await until(lambda: (tmp_path / "found.jsonl").exists() and not page.tasks.running())
+    rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
+    assert [(row["query"], row["rank"]) for row in rows[::20]] == [(each, 1) for each in asked(page.embeddings.folder)]
+
+    other = await pages.driver.finished(FOUR, Kind.EMBED, "Another")
+    page.show_job(other)
+    await until(lambda: page.vectors_read is not None and not page.tasks.running())
+    assert page.questions.rowCount() == 0 and not shown_texts(page)
+    page.show_job(pages.job)  # what was asked is there again, and nothing is sent
+    await until(lambda: page.questions.rowCount() == 3 and bool(shown_texts(page)) and not page.tasks.running())
 
 
 async def test_scores_of_a_ranking_beside_similarities(pages: Pages) -> None:

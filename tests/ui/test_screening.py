@@ -26,7 +26,7 @@ async def begun(stage: Stage, job_id: str, question: str) -> tuple[ScreeningPage
     stage.workspace.open_job(job_id)
     stage.workspace.job_page.show_tab("search")
     view = stage.workspace.job_page.view("search")
-    view.sentence.setText(question)
+    view.field.setText(question)
     view.search()
     await until(lambda: view.screening.begin_button.isVisible() and not view.tasks.running())
     click(view.screening.begin_button)

@@ -14,6 +14,7 @@ from cfbatch_gui.core.results.matches import MatchState, read_matches
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.window.start_page import Tile
 from cfbatch_gui.words.purposes import purpose_words
+from tests.screen.past import run
 from tests.screen.stage import Stage
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -135,3 +136,23 @@ async def test_tiles_stand_in_two_columns_where_there_is_no_room_for_three(stage
         await stage.person.until(partial(has_columns, count))
         assert page.open_button.isVisible() and page.connect_link.isVisible()
         assert not page._area.horizontalScrollBar().isVisible()
+
+
+async def test_a_finished_job_of_texts_is_searched_from_the_first_page(stage: Stage, tmp_path: Path) -> None:
+    page = stage.workspace.start_page
+    stage.workspace.show_start()
+    assert not page.search_field.isVisible()
+    job = await run(stage.program, "letters", Path(table(tmp_path, "letters", "letter", 30)), Kind.EMBED)
+    await run(stage.program, "others", Path(table(tmp_path, "others", "other", 5)), Kind.EMBED)
+    stage.workspace.open_job(job.id)
+    await stage.person.until(lambda: stage.workspace.is_shown("job_page"))
+    stage.workspace.show_start()
+    await stage.person.until(page.search_field.isVisible)
+    page.searched_job.set_value(job.id)
+    page.search_field.setText("the letter 7 of letters")
+    page.search_field.setFocus()
+    await stage.person.press(Qt.Key.Key_Return)
+    view = stage.workspace.job_page.view("search")
+    await stage.person.until(lambda: view.found.found.rowCount() == 20 and not view.tasks.running())
+    assert stage.workspace.window.library.opened_job() == job.id and view.isVisible()
+    assert view.found.found.row(0).text.text == "the letter 7 of letters"

@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
+from cfbatch_gui.core.errors import DataError, OutcomeUnknown, ReplyError, ServiceRefused, UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import data_version, transaction
 from cfbatch_gui.core.job_folder.vector_file import rows_apart, stored_vectors
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings, lengths_of, unit_vectors
-from cfbatch_gui.core.results.matching import Side, baseline, find_candidates
 from cfbatch_gui.core.system.threads import check_stopped
 from cfbatch_gui.core.workers_ai.answers import Embedded, Refused, expected_of, match, read_run
 from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -73,11 +73,15 @@ class TextIndex:
         return tuple(Neighbour(text, score) for text, (_, score) in zip(texts, found, strict=True))
 
     def unrelated(self) -> float:
-        """What 99 of 100 pairs of unrelated texts stay below."""
+        """What 99 of 100 pairs of unrelated texts stay below: as far above the middle of all pairs as 99 of 100 lie
+        above the lowest, for only the upper half has related ones.
+        """
         vectors = self._vectors()
-        rows = vectors[self._units.item_numbers[self._units.sample(_DRAWN)] - 1]
-        side = Side(rows, 1 / lengths_of(rows), np.arange(len(rows)))
-        return baseline(side, side, find_candidates(side, side, 2)).unrelated
+        rows = vectors[self._units.item_numbers[self._units.sample(_DRAWN)] - 1].astype(np.float64)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        pairs = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
+        low, middle = np.percentile(pairs, (1, 50)).tolist() if len(pairs) else (0.0, 0.0)
+        return 2 * middle - low
 
     def _vectors(self) -> NDArray[np.float32]:
         path = self.embeddings.folder.vectors
@@ -166,6 +170,13 @@ def asked(folder: JobFolder) -> dict[str, NDArray[np.float32]]:
     with folder.open(read_only=True) as database:
         found = database.execute("SELECT sentence, vector FROM asked ORDER BY asked_at, rowid").fetchall()
     return {sentence: np.frombuffer(vector, "<f4") for sentence, vector in found}
+
+
+def has_asked(folder: JobFolder) -> bool:
+    """Whether any sentence was asked of a job; quick, and False where its data cannot be read."""
+    with suppress(DataError), folder.open(read_only=True) as database:
+        return bool(database.execute("SELECT EXISTS(SELECT 1 FROM asked)").fetchone()[0])
+    return False
 
 
 AskedRow = tuple[str, bytes, float]  # a sentence, its vector, and when it was asked

@@ -23,6 +23,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, targets_for
 from cfbatch_gui.core.results.exports.base import REQUEST_ID
 from cfbatch_gui.core.results.exports.people import HEADERS
+from cfbatch_gui.core.results.nearest import has_asked
 from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings import Rankings
 from cfbatch_gui.core.system.file_names import file_stem
@@ -305,8 +306,11 @@ class ExportDialog(Dialog):
 
     def _make_widgets(self, choices: Sequence[RowChoice]) -> None:
         job = self._job
-        self._targets = targets_for(job.kind, job.purpose, is_screened=bool(job.options.screening))
-        self.forms = ExportForms(self._targets)
+        targets = targets_for(job.kind, job.purpose, is_screened=bool(job.options.screening))
+        if any(each.is_of_questions for each in targets) and not has_asked(self._program.folder(job.id)):
+            targets = tuple(each for each in targets if not each.is_of_questions)
+        self._targets = targets
+        self.forms = ExportForms(targets)
         self.forms.changed.connect(self._show_anew)
         self.limits_bar = LimitsBar()
         self.limits_bar.changed.connect(self._count_anew)
@@ -458,7 +462,9 @@ class ExportDialog(Dialog):
         self._remembered.keep(written[-1].path.parent)
         self.accept()
         limits = (options.top_k, options.threshold, options.columns, options.items)
-        if limits == (None,) * len(limits) and any(each.needs_results and not each.is_own_sheet for _, each in outputs):
+        if limits == (None,) * len(limits) and any(
+            each.needs_results and not each.is_own_sheet and not each.is_of_questions for _, each in outputs
+        ):
             self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
-from PySide6.QtWidgets import QLayout, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QLayout, QLineEdit, QSizePolicy, QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
@@ -230,6 +230,25 @@ _MOST = 99_999
 _NUMBER = QRegularExpression(r"-?\d{0,4}([.,]\d{0,6})?")
 
 
+class ScoreField(QLineEdit):
+    """The least score, none where nothing is typed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setPlaceholderText(tr("any"))
+        self.setAccessibleName(tr("Score from"))
+        self.setFixedWidth(scaled(84))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setMaxLength(12)
+        self.setValidator(QRegularExpressionValidator(_NUMBER, self))
+
+    def value(self) -> float | None:
+        try:
+            return float(self.text().replace(",", "."))
+        except ValueError:  # nothing, or a sign alone
+            return None
+
+
 class LimitsBar(QWidget):
     changed = Signal()
 
@@ -243,21 +262,12 @@ class LimitsBar(QWidget):
         self.top.setAccessibleName(tr("How many of each query"))
         self.top.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls
         self.top.valueChanged.connect(lambda _: self.changed.emit())
-        self.threshold = QLineEdit()
-        self.threshold.setPlaceholderText(tr("any"))
-        self.threshold.setAccessibleName(tr("Score from"))
-        self.threshold.setFixedWidth(scaled(84))
-        self.threshold.setMaxLength(12)
-        self.threshold.setValidator(QRegularExpressionValidator(_NUMBER, self))
+        self.threshold = ScoreField()
         self.threshold.textChanged.connect(self.changed)
         self.setLayout(widgets.Flow(self.top, labelled(tr("Score from"), self.threshold), gap=MEDIUM))
 
     def limits(self) -> ExportOptions:
-        try:
-            threshold = float(self.threshold.text().replace(",", "."))
-        except ValueError:  # nothing, or a sign alone
-            threshold = None
-        return ExportOptions(top_k=self.top.value() or None, threshold=threshold)
+        return ExportOptions(top_k=self.top.value() or None, threshold=self.threshold.value())
 
     def show_limits(self, limits: ExportOptions) -> None:
         with QSignalBlocker(self.top), QSignalBlocker(self.threshold):

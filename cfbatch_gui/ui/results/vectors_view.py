@@ -2,33 +2,26 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.rows import vector_texts
-from cfbatch_gui.core.results.nearest import LONGEST, ask, nearest_to
 from cfbatch_gui.core.system.threads import in_thread
-from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results import results_page
 from cfbatch_gui.ui.results.results_page import TextList, VectorPage, id_column, row_column, text_column
-from cfbatch_gui.ui.results.screening_entry import ScreeningEntry
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import ColumnsButton
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
-from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, column, row
+from cfbatch_gui.ui.theme import MEDIUM
+from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, row
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import score_text, worded
 from cfbatch_gui.words.languages import tr
 from cfbatch_gui.words.results import checks_line
-from cfbatch_gui.words.states import connection_title, is_practice, short_model, title_words
 
 
 def vector_columns(
@@ -157,136 +150,3 @@ class VectorsView(VectorPage):
         if vector is not None and len(vector) > _VALUES:
             words.append(worded("… {n} more", n=len(vector) - _VALUES))
         self.values.setText(" · ".join(words))  # a comma is the decimal sign of many languages
-
-
-_MOST = 100
-
-
-class SearchView(VectorPage):
-    """Finds what is most like a text of one's own, by one request, which is billed, or like a text of the job, by its
-    vector. `screen_wanted` brings the id of the job.
-    """
-
-    screen_wanted = Signal(str)
-
-    def __init__(self, program: Program, notices: Notices) -> None:
-        super().__init__(program, notices, "search")
-        self.screening = ScreeningEntry(program, self.tasks)
-        self.screening.wanted.connect(self.screen_wanted)
-        self._vector: NDArray[np.float32] | None = None
-        self._asked = ""
-        self._make_widgets()
-        below = Flow(self.price, None, self.screening)
-        ask = column(row((self.sentence, 1), self.button), below, gap=TINY, margins=(0, SMALL, MEDIUM, SMALL))
-        self.lay_out(self.found, ask)
-
-    def show_job(self, job: Job) -> None:
-        super().show_job(job)
-        self.screening.show_question(job, self._asked)
-
-    def clear(self) -> None:
-        self._vector, self._asked = None, ""
-        self.sentence.clear()
-
-    def arrived(self, *, is_first: bool) -> None:
-        self._show_price()
-        if self._vector is not None:
-            self.tasks.start("compare", self._compare(self._vector))
-        elif is_first:
-            self.say(tr("The texts that are most like yours will stand here, the most similar first."))
-
-    def show_like(self, job: Job, item_no: int) -> None:
-        """The neighbours of a text of a job; nothing is sent."""
-        self.once_read(job, lambda: self.tasks.start("compare", self._show_nearest(item_no)))
-
-    def row_choices(self) -> tuple[RowChoice, ...]:
-        if self.is_empty():
-            return ()
-        return row_choices((self.found.name, self.found.all_items()), self.found.selected(), proposed=self.found.name)
-
-    # Making
-
-    def _make_widgets(self) -> None:
-        self.sentence = QLineEdit()
-        self.sentence.setMaxLength(LONGEST)
-        self.sentence.setAccessibleName(tr("A text to look for"))
-        self.sentence.setPlaceholderText(tr("Type a question, a sentence or a few words, in any language"))
-        self.sentence.textChanged.connect(self._show_price)
-        self.sentence.returnPressed.connect(self.search)
-        self.button = widgets.PrimaryButton(tr("Search"), "search", self.search)
-        self.button.setProperty("large", "true")
-        self.sentence.setMinimumHeight(scaled(34))
-        self.price = widgets.IconLine("", wrap=True)
-        columns = (
-            row_column(),
-            text_column(),
-            id_column(width=110),
-            results_page.similarity_column(width=170, bar=True),
-        )
-        self.found = TextList(self, "vectors/similar", tr("Similar texts"), columns=columns)
-        self.found.opened.connect(lambda item_no: self.show_like(self.job, item_no))
-
-    # Searching
-
-    def search(self) -> None:
-        """Request the vector of the sentence, unless it was requested last, then compare; once the vectors are read."""
-        text = self.sentence.text().strip()
-        if self.vectors_read is None:
-            self.once_read(self.job, self.search)
-        elif text and text == self._asked and self._vector is not None:
-            self.tasks.start("compare", self._compare(self._vector))
-        elif text and not self.tasks.is_running("ask"):
-            self.tasks.start("ask", self._ask(text))
-
-    async def _ask(self, text: str) -> None:
-        title = connection_title(self.program, self.job)
-        self.button.set_possible(tr("The text is on its way."))
-        self.foot.set_line(worded("Asking {title}…", title=title_words(title)), "loader")
-        try:
-            client = self.program.address_book.client(self.job.connection)
-            found = await ask(client, self.job, self.embeddings, (text,), now=self.program.clock())
-            self._vector = found[text]
-            self._asked = text
-        finally:
-            self._show_price()
-            self.show_foot()
-        await self._compare(self._vector)
-
-    async def _compare(self, vector: NDArray[np.float32]) -> None:
-        with self.waiting(tr("Comparing…")):
-            found = await in_thread(nearest_to, self.embeddings, vector, _MOST)
-        name = worded("Most like “{text}”", text=figures.one_line(self._asked, 90))
-        self.found.show_found(found, name)
-        self._show_list()
-
-    async def _show_nearest(self, item_no: int) -> None:
-        with self.waiting(tr("Comparing…")):
-            await self.found.show_nearest(item_no)
-        self._show_list()
-
-    def _show_list(self) -> None:
-        self.stack.show_content()
-        self.screening.show_question(self.job, "" if self.found.of else self._asked)
-        self.show_foot(tr("Open a text with Enter or a double click to find what is like it; that sends nothing."))
-
-    # Showing
-
-    def _show_price(self) -> None:
-        text = self.sentence.text().strip()
-        if self.vectors_read is None:
-            return
-        self.button.set_possible("" if text else tr("Type a text first."))
-        job = self.job
-        if is_practice(job):
-            self.price.set_line(tr("Asks the practice service on this computer: one request, which costs nothing."))
-            return
-        low, high = tokens_lower(text), tokens_upper(text)
-        amount = worded("{low} to {high} tokens", low=low, high=high)
-        self.price.set_line(
-            worded(
-                "Sends this text to {title}, {model}: one request{amount}, billed like any other.",
-                title=title_words(connection_title(self.program, job)),
-                model=short_model(job),
-                amount=f", {amount}" if text else "",
-            )
-        )

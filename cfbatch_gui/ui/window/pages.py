@@ -130,6 +130,7 @@ def result_kinds() -> dict[str, Callable[[Program, Notices], ResultView]]:
         matches_view,
         quality_view,
         ranking_view,
+        search_view,
         vectorize_page,
         vectors_view,
     )
@@ -140,7 +141,7 @@ def result_kinds() -> dict[str, Callable[[Program, Notices], ResultView]]:
         "overview": ranking_view.OverviewView,
         "matches": matches_view.MatchesView,
         "vectors": vectors_view.VectorsView,
-        "search": vectors_view.SearchView,
+        "search": search_view.SearchView,
         "map": map_view.MapView,
         "groups": groups_view.GroupsView,
         "duplicates": duplicates_view.DuplicatesView,

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QSizePolicy, QWidget
 
@@ -11,6 +11,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui import theme, widgets
 from cfbatch_gui.ui.icons import paint_drawing
+from cfbatch_gui.ui.job_actions import can_be_searched
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, Flow, IconLabel, Label, LinkButton, boxed, column, line, row, scrolled
@@ -21,6 +22,7 @@ from cfbatch_gui.words.purposes import purpose_words
 
 _PICTURE, _LOW_PICTURE = 113, 80  # pixels, where three tiles stand side by side, and two
 _LEAST_TILE, _LEAST_WORDS, _BOTTOM = 248, 240, 36  # pixels
+_TITLE, _SEARCH, _JOB = 330, 340, 170  # pixels of the question, of a search and of its job
 
 
 class Tile(Button):
@@ -72,6 +74,10 @@ class Tile(Button):
 
 
 class StartPage(QWidget):
+    """`search_wanted` brings the id of a finished job and what is to be looked for in its texts."""
+
+    search_wanted = Signal(str, str)
+
     def __init__(self, program: Program, new_jobs: NewJobs, notices: Notices) -> None:
         super().__init__()
         self._program = program
@@ -82,7 +88,15 @@ class StartPage(QWidget):
         self._columns, self._grid = 0, QGridLayout()
         self._grid.setSpacing(LARGE)
         self._arrange(3)  # before what follows in the order of Tab
-        self._question = column(*words, MEDIUM + 1, self._grid, gap=TINY, margins=(WIDE, 18, WIDE, TINY))
+        self.search_field = widgets.SearchField(self.tr("Search in a finished job"))
+        self.search_field.setPlaceholderText(self.tr("Search in…"))
+        self.search_field.returnPressed.connect(self._search)
+        self.searched_job = widgets.Choice(self.tr("The job that is searched"))
+        self.searched_job.setMaximumWidth(scaled(_JOB))
+        self._search_bar = boxed(column(row((self.search_field, 1), self.searched_job), None))
+        self._search_bar.setFixedWidth(scaled(_SEARCH))
+        title = boxed(Flow(_beside_buttons(None, column(*words, gap=TINY), least=_TITLE), self._search_bar))
+        self._question = column(title, MEDIUM + 1, self._grid, gap=TINY, margins=(WIDE, 18, WIDE, TINY))
         self._area = scrolled(boxed(self._question))
         self.open_button = widgets.PrimaryButton(self.tr("Open…"), "folder-open", new_jobs.choose_file)
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste", new_jobs.paste)
@@ -129,6 +143,15 @@ class StartPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.connect_link.setVisible(self._program.settings.connection in ("", PRACTICE.id))
+        jobs = [each for each in self._program.ledger.jobs() if can_be_searched(each)]
+        jobs.sort(key=lambda job: job.purpose is not Purpose.SEARCH)
+        self.searched_job.refill((each.name, each.id) for each in jobs)
+        self._search_bar.setVisible(bool(jobs))
+
+    def _search(self) -> None:
+        if text := self.search_field.text().strip():
+            self.search_field.clear()
+            self.search_wanted.emit(str(self.searched_job.value()), text)
 
     def _arrange(self, columns: int) -> None:
         if columns == self._columns:
@@ -141,9 +164,11 @@ class StartPage(QWidget):
             self._grid.setColumnStretch(at, int(at < columns))
 
 
-def _beside_buttons(icon: IconLabel, words: QWidget | QLayout, *, gap: int) -> QWidget:
+def _beside_buttons(
+    icon: IconLabel | None, words: QWidget | QLayout, *, gap: int = 0, least: int = _LEAST_WORDS
+) -> QWidget:
     """What takes the room that buttons leave, and stands above them where that is too little."""
-    said = boxed(row(icon, (words, 1), gap=gap))
-    said.setMinimumWidth(scaled(_LEAST_WORDS))
+    said = boxed(row(*([icon] if icon is not None else []), (words, 1), gap=gap))
+    said.setMinimumWidth(scaled(least))
     said.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     return said

@@ -133,7 +133,9 @@ class Workspace:
 
     @cached_property
     def start_page(self) -> StartPage:
-        return self._added(StartPage(self.program, self.new_jobs, self.notices))
+        page = self._added(StartPage(self.program, self.new_jobs, self.notices))
+        page.search_wanted.connect(self.search)
+        return page
 
     @cached_property
     def draft_page(self) -> "DraftPage":
@@ -409,6 +411,14 @@ class Workspace:
         self.open_if_there(job_id)
         if "job_page" in vars(self):
             self.job_page.show_tab(tab)
+
+    def search(self, job_id: str, question: str) -> None:
+        def show() -> None:
+            self._open_now(job_id)
+            self.job_page.show_tab("search")
+            self.job_page.view("search").ask_of(self.program.ledger.job(job_id), question)
+
+        self.when_ready("open", show)
 
     def judge_shown(self) -> None:
         if self.is_shown("comparison_page"):
