@@ -74,11 +74,7 @@ def test_the_sums_in_words_and_as_json(terminal: Terminal, tmp_path: Path) -> No
     [
         (["old.csv", "--embed"], ["--encoding", CLOSE[0]], None),
         (["products.csv"], ["--rank"], None),
-        (
-            ["products.csv", "--rank", "--role", "title=keep", "--role", "body=keep"],
-            None,
-            ["id", "title", "body"],
-        ),
+        (["products.csv", "--rank", "--role", "title=keep", "--role", "body=keep"], None, ["id", "title", "body"]),
     ],
 )
 def test_what_is_open_is_an_object_too(

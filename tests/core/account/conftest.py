@@ -204,14 +204,10 @@ class Scene:
         """Send a job, leave, and return when the account has all three answers; these go wrong from then on."""
         job = await self.send()
         await self.computer.program.runner.pause(job.id)
-        await self.until_stored(job.id, 3)
+        while len((await self._behind("GET", f"collect/{job.id}/1")).json()["batches"]) < 3:
+            pass
         self.passes.follow(*wrong)
         return job
-
-    async def until_stored(self, job_id: str, count: int) -> None:
-        """Wait until the account has so many answers or refusals. Nothing goes wrong with that."""
-        while len((await self._behind("GET", f"collect/{job_id}/1")).json()["batches"]) < count:
-            pass
 
     async def copy(self, job_id: str, number: int) -> bytes:
         """What the account has of a batch."""

@@ -26,15 +26,6 @@ from tests.support.sentences import refuses
 NewComputer = Callable[..., Awaitable[Computer]]
 
 
-async def at_the_service(computer: Computer, path: Path) -> Job:
-    """A job that the service has all of, and the account nothing; paused."""
-    await computer.change_connection(collects=False)
-    job = computer.draft(path, Kind.EMBED)
-    await computer.program.actions.send(job.id)
-    await computer.until(lambda job: all(batch.request_id for batch in job.batches), job.id)
-    return await computer.program.runner.pause(job.id)
-
-
 @pytest.mark.parametrize("is_ours", [True, False])
 async def test_a_name_that_the_account_knows_is_learned_or_left_to_others(
     account: Account, new_computer: NewComputer, texts_file: Path, is_ours: bool
@@ -43,7 +34,11 @@ async def test_a_name_that_the_account_knows_is_learned_or_left_to_others(
     computer = await new_computer()
     connection = computer.program.address_book.connection(computer.connection_id)
     with account.clock.stopped():
-        job = await at_the_service(computer, texts_file)
+        await computer.change_connection(collects=False)
+        job = computer.draft(texts_file, Kind.EMBED)
+        await computer.program.actions.send(job.id)
+        await computer.until(lambda job: all(batch.request_id for batch in job.batches), job.id)
+        job = await computer.program.runner.pause(job.id)
         known = job.batches[1]
         if not is_ours:
             known = replace(known, request_id="00000000-0000-4000-8000-000000000001")

@@ -26,8 +26,7 @@ ONCE = {
     "the shard is just being removed": refuses(409, 10409, on="hand over"),
     "the status is lost": faults.reset_after_body(on="status", times=2, billed=True),
     "the status names a batch twice": faults.any_reply(
-        on="status",
-        body='{"state":"collecting","batches":[{"number":1,"refused":true},{"number":1,"refused":true}]}',
+        on="status", body='{"state":"collecting","batches":[{"number":1,"refused":true},{"number":1,"refused":true}]}'
     ),
     "an answer is lost on its way back": faults.reset_after_body(on="answer", times=2, billed=True),
     "an answer is lost so often that the next try would be hours away": faults.reset_after_body(on="answer", times=15),

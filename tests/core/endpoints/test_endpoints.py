@@ -8,14 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import (
-    NotConnected,
-    OutcomeUnknown,
-    ServiceRefused,
-    TokenRefused,
-    Unreachable,
-    UsageError,
-)
+from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, ServiceRefused, TokenRefused, Unreachable, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.row_problems import row_problems
 from cfbatch_gui.core.practice.app import PREFIX, Application
