@@ -182,7 +182,7 @@ class Notices(QWidget):
         self.undos = Undos(self)
         self.undos.changed.connect(self._drop_undone)
         self._unseen = 0
-        self._foot: Callable[[], int] = int
+        self.foot: Callable[[], int] = int  # the height in pixels of what must not be covered at the page's bottom
         self._column = column()
         self.setLayout(self._column)
         self._ticks = QTimer(self, interval=_TICK)
@@ -190,10 +190,6 @@ class Notices(QWidget):
         self.setVisible(False)
         if parent is not None:
             parent.installEventFilter(self)
-
-    def set_foot(self, foot: Callable[[], int]) -> None:
-        """Ask `foot` for the height, in pixels, of what must not be covered at the bottom of the page."""
-        self._foot = foot
 
     def place(self) -> None:
         area = self.parentWidget()
@@ -205,7 +201,7 @@ class Notices(QWidget):
             bar.ensurePolished()  # before its height is asked for
         height = sum(bar.height_for(width) for bar in self._shown) + SMALL * (len(self._shown) - 1)
         left = LARGE if self.layoutDirection() == Qt.LayoutDirection.LeftToRight else area.width() - LARGE - width
-        self.setGeometry(left, max(0, area.height() - self._foot() - LARGE - height), width, height)
+        self.setGeometry(left, max(0, area.height() - self.foot() - LARGE - height), width, height)
         self.raise_()
 
     def past(self) -> list[Notice]:

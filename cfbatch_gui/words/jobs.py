@@ -37,10 +37,6 @@ def is_over(job: Job) -> bool:
     return job.is_sent and all(batch.state.is_final for batch in job.batches)
 
 
-def can_be_sent_again(batch: Batch) -> bool:
-    return batch.state in (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
-
-
 def size_words(job: Job, planned: Planned) -> str:
     """ "212 queries × 18 candidates", "212 queries · 3,816 candidates" if they differ, "18,204 texts"."""
     if job.kind is Kind.EMBED or not job.queries:

@@ -155,7 +155,8 @@ def facts(found: Plan, job: Job, rows: int, spent: Spent, now: float) -> Iterato
     else:
         batches = len(found.batches)
         yield tr("Requests"), plural(batches, "{requests} in {n} batch", "{requests} in {n} batches", requests=requests)
-    sizes = {"all": size(found.total_bytes), "largest": size(found.largest_bytes)}
+    bodies = [batch.bytes for batch in found.batches]
+    sizes = {"all": size(sum(bodies)), "largest": size(max(bodies))}
     yield tr("Bytes"), worded("{all}, the largest batch {largest}", **sizes)
     tokens = tokens_words(found)
     if learned:

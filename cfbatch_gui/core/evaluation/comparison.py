@@ -203,11 +203,6 @@ def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K) -> tu
     return tuple(map(QueryMove, range(len(queries)), *named, *(column.tolist() for column in columns)))
 
 
-def most_moved_first(moves: Sequence[QueryMove]) -> list[QueryMove]:
-    """By ascending overlap, then by descending largest change."""
-    return sorted(moves, key=lambda move: (move.rbo, -move.largest_change))
-
-
 def summary(moves: Sequence[QueryMove]) -> MoveSummary:
     """The summary of one query or more."""
     return MoveSummary(
@@ -234,9 +229,9 @@ class Compared:
 
 
 def with_top(comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
-    """Figures with this cut-off. Blocking."""
+    """Figures with this cut-off; the queries that moved most come first. Blocking."""
     found = (query_moves(comparison, other, top_k=top_k) for other in range(1, len(comparison.runs)))
-    moves = tuple(tuple(most_moved_first(each)) for each in found)
+    moves = tuple(tuple(sorted(each, key=lambda move: (move.rbo, -move.largest_change))) for each in found)
     return Compared(comparison, moves, evaluate(comparison.runs, comparison.joined, k=top_k, book=book), top_k, book)
 
 

@@ -377,12 +377,8 @@ class JobPage(QWidget):
         """Whether a connection leads to an account, without which there is no Vectorize."""
         return any(each.account_id and each.kind != "worker" for each in self._program.address_book.saved())
 
-    def _with_job(self, do: Callable[[str], object]) -> None:
-        if self._job is not None:
-            do(self._job.id)
-
-    def _of_job(self, do: Callable[[str], object]) -> Callable[[], None]:
-        return partial(self._with_job, do)
+    def _of_job(self, do: Callable[[str], object]) -> Callable[[], object]:
+        return lambda: do(self._job.id) if self._job is not None else None
 
 
 def _tab_of(job: Job, results: str) -> str:

@@ -410,7 +410,8 @@ class ProgressView(QWidget):
 
     def _need_of(self, job: Job, trouble: Trouble) -> Need:
         first, links = trouble[0], list[tuple[str, Callable[[], object]]]()
-        is_end = jobs.can_be_sent_again(first)  # otherwise they wait, or some of their requests were refused
+        # Otherwise they wait, or some of their requests were refused.
+        is_end = first.state in (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
         pattern = tr("Batch {n}: {why}") if len(trouble) == 1 else tr("Batches {n}: {why}")
         level: widgets.Level = "error" if is_end else "attention"
         why = said(first.error)

@@ -104,14 +104,13 @@ class ChoiceCard(KeyboardRing, QtWidgets.QRadioButton):
         self.setAccessibleDescription(subtitle)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.setMinimumHeight(scaled(61))
-        self._icon_name = icon
         self._icon = IconLabel(icon, "quiet", 20)
         if content is None:
             words = column(None, Label(title, "strong", wrap=True), Label(subtitle, "small", wrap=True), None, gap=2)
             content = row(self._icon, (words, 1), gap=13, margins=(18, SMALL, LARGE, SMALL))
         self._line = content
         self.setLayout(self._line)
-        self.toggled.connect(self._show_chosen)
+        self.toggled.connect(lambda chosen: self._icon.set_icon(icon, "accent" if chosen else "quiet"))
         self.clicked.connect(lambda _checked=False: self.chosen.emit())
 
     def is_chosen(self) -> bool:
@@ -157,19 +156,16 @@ class ChoiceCard(KeyboardRing, QtWidgets.QRadioButton):
             tab = is_open or card.isChecked()
             card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if tab else Qt.FocusPolicy.ClickFocus)
 
-    def _show_chosen(self, chosen: bool) -> None:
-        self._icon.set_icon(self._icon_name, "accent" if chosen else "quiet")
-
 
 class EmptyPlace(QWidget):
     pressed = Signal()
 
-    def __init__(self, icon: str, sentence: str, button: str = "", button_icon: str = "") -> None:
+    def __init__(self, icon: str, sentence: str, button: str = "") -> None:
         super().__init__()
         self._sentence = Label(sentence, "quiet", wrap=True)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence.setMaximumWidth(scaled(420))
-        self.button = PrimaryButton(button, button_icon, self.pressed.emit)
+        self.button = PrimaryButton(button, on_click=self.pressed.emit)
         # An alignment would make Qt guess the height of wrapped text.
         words = row(None, (self._sentence, 1000), None, gap=0)
         parts = (row(None, IconLabel(icon, "quiet", 28), None), words, row(None, self.button, None))

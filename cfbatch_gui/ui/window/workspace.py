@@ -79,7 +79,7 @@ class Workspace:
         window.library.new_button.clicked.connect(lambda _checked=False: self.show_start())
         window.library.opened.connect(self.open_job)
         window.library.rows.title_of = self.program.address_book.title
-        self.notices.set_foot(lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0)
+        self.notices.foot = lambda: self.draft_page.check.foot.height() if self.is_shown("draft_page") else 0
         job = self._last_job()
         is_draft = with_draft or (job is not None and not job.is_sent)
         _ = self.draft_page if is_draft else self.start_page if job is None else self.job_page

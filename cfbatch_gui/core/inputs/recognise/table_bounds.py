@@ -199,7 +199,8 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
     elif below := _below(source, head):
         end = source.size - sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
-        notices.append("" if said in ([], [r"\."]) else notice_below(said))
+        if said not in ([], [r"\."]):
+            notices.append(message("n_lines_below_table_are_not", n=len(said), first=_first_of(said)))
     else:
         end = 0
     return replace(source, end=end, notices=tuple(filter(None, notices)))
@@ -209,10 +210,6 @@ def lines_of(text: str) -> list[str]:
     """Split a text into lines with their line ends, as the readers do."""
     # Not splitlines(), which also splits at characters that do not end a line of a file, such as U+2028.
     return list(io.StringIO(text, newline=""))
-
-
-def notice_below(lines: list[str]) -> str:
-    return message("n_lines_below_table_are_not", n=len(lines), first=_first_of(lines))
 
 
 def notice_above(lines: list[str]) -> str:

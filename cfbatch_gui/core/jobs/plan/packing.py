@@ -95,14 +95,6 @@ class Plan:
     def requests(self) -> int:
         return sum(batch.requests for batch in self.batches)
 
-    @property
-    def largest_bytes(self) -> int:
-        return max((batch.bytes for batch in self.batches), default=0)
-
-    @property
-    def total_bytes(self) -> int:
-        return sum(batch.bytes for batch in self.batches)
-
 
 def plan(
     folder: JobFolder,
