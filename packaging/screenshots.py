@@ -52,7 +52,20 @@ HELP_WIDTH = 800
 HELP_JOBS = {"en": "Support articles, March", "de": "Hilfeartikel, März"}
 HELP_COLOURS = 256
 IN_REPOSITORY = (
-    *("start", "draft", "working", "ranking", "match", "quality", "judging", "answer", "vectors", "map", "connection"),
+    *(
+        "start",
+        "draft",
+        "working",
+        "ranking",
+        "match",
+        "categories",
+        "quality",
+        "judging",
+        "answer",
+        "vectors",
+        "map",
+        "connection",
+    ),
     *("update-list", "vectorize", "account", "account-job"),
 )
 
@@ -316,6 +329,20 @@ async def screening(stage: Stage, camera: Camera) -> None:
     await person.click("Pause")
 
 
+async def categories(stage: Stage, camera: Camera) -> None:
+    """From a list and typed categories to the rows of each."""
+    person = stage.person
+    await person.click("New job")
+    await person.click("Start with an example: Sort into categories")
+    await person.until_sees("Send 48 texts")
+    await stage.rename("Customer letters, October")
+    await camera.take(stage, "draft-categories")
+    await person.click("Send 48 texts")
+    await person.until_sees("Export…", "A category from")
+    await person.click_row("Categories", "Late delivery")
+    await camera.take(stage, "categories")
+
+
 async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     """Drafts with problems, and a file whose encoding is chosen."""
     person = stage.person
@@ -384,6 +411,7 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
             await embed(stage, camera)
             await match(stage, camera)
             await screening(stage, camera)
+            await categories(stage, camera)
             await drafts(stage, files, camera)
         queue = at_work.Queue(clock)
         async with window(practice_times=at_work.TIMES, tell=queue.tell) as stage:

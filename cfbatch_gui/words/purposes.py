@@ -62,6 +62,5 @@ def other_uses(job: Job, *, has_lists: bool) -> list[tuple[str, Purpose]]:
     """What else the vectors of a job serve; the rows of one list are matched with each other."""
     uses = {purpose: purpose_words(purpose).title for purpose in Purpose if purpose is not Purpose.RANK}
     if not has_lists:
-        del uses[Purpose.CATEGORIES]
         uses[Purpose.MATCH] = tr("Find related rows")
     return [(words, purpose) for purpose, words in uses.items() if purpose is not job.purpose]

@@ -216,6 +216,8 @@ class Tour:
         draft_page.drafts.choose_template("{description}, {size}")
         await settled(self._stage)
         await self._stop("draft-lists-joined")
+        await space.new_jobs.begin_example(Purpose.CATEGORIES)
+        await self._stop("draft-categories")
 
     async def jobs(self) -> None:
         """Jobs at work and in trouble."""
@@ -280,6 +282,16 @@ class Tour:
             page.view.cards[0].clicked.emit()
             await settled(self._stage)
         await self._stop("reviewing-end")
+        page.leave()
+        self._stage.program.drafts.use_for(self._stage.job("Catalogue").id, purpose=Purpose.CATEGORIES)
+        await self._open("Catalogue")
+        self._space.job_page.tabs.choose(tabs.CATEGORIES)
+        await self._stop(tabs.CATEGORIES)
+        view = self._space.job_page.view(tabs.CATEGORIES)
+        view.edit()
+        await self._dialog("categories-edit")
+        view.check_rows_link.click()
+        await self._stop("reviewing-categories")
 
     async def vectors(self) -> None:
         """Vectors on all their tabs."""

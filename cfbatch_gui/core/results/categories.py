@@ -58,7 +58,8 @@ class Category:
 
     def as_row(self, number: int) -> ListRow:
         """As a row of list B with one column, which says what belongs there."""
-        about = "" if self.sentences == (self.name,) else " · ".join(self.sentences)
+        said = (each.removeprefix(f"{self.name}: ") for each in self.sentences)
+        about = "" if self.sentences == (self.name,) else " · ".join(said)
         return ListRow(0, self.name, "", number, (about,), "")
 
 
@@ -264,7 +265,7 @@ class Agreement:
 
 
 def agreement(matches: Matches, truths: Sequence[str]) -> Agreement:
-    """Of the scores and the threshold alone, whatever people decided, with the right name for each row of A: "" is not
+    """Of what rows get by themselves, whatever people decided, with the right name for each row of A: "" is not
     known, and what is no category's name is none of these.
     """
     index = {folded(each.name): at for at, each in enumerate(matches.categories or ())}
@@ -274,7 +275,7 @@ def agreement(matches: Matches, truths: Sequence[str]) -> Agreement:
 
 def _agreement(matches: Matches, right: matching.Numbers) -> Agreement:
     """Rows without a vector got nothing, and are not counted."""
-    given = np.where(matches.scores >= matches.threshold, matches.first, -1)
+    given = replace(matches, decided={}).chosen
     rows = np.flatnonzero((right != _UNSAID) & (matches.first >= 0))
     wrong = rows[given[rows] != right[rows]].tolist()
     names = [*(each.name for each in matches.categories or ()), ""]

@@ -10,11 +10,12 @@ from PySide6.QtGui import QAccessible, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role
-from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.states import Job, Purpose
 from cfbatch_gui.core.judgements.review import MOST_OPTIONS, NONE, Asked, Given, Option, Review
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.categories import read_by_purpose
 from cfbatch_gui.core.results.list_rows import ListColumns
-from cfbatch_gui.core.results.matches import Matches, read_matches
+from cfbatch_gui.core.results.matches import Matches
 from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.evaluation.judge_page import OneByOne, key_cap
@@ -64,15 +65,16 @@ class OptionCard(widgets.Clickable):
         parts = (keys, (self.text, 1), column(None, self._remark, None, gap=0), self._score, self._bar)
         self.setLayout(row(*parts, gap=MEDIUM, margins=(side, 0, side, 0)))
 
-    def show_option(self, option: Option | None, of: str, columns: ListColumns) -> None:
-        """`of` is the text of list A."""
+    def show_option(self, option: Option | None, of: str, columns: ListColumns, *, is_category: bool) -> None:
+        """`of` is the text of list A, which is not like a category."""
         self.setVisible(option is not None)
         if option is None:
             return
         names, cells = ([each[at] for at in columns.others] for each in (columns.names, option.row.cells))
-        self.text.show_text(option.row.text, than=of, more=named_cells(names, cells))
-        differs = number_words(of, option.row.text)
-        fits = tr("fits no other row of A better") if option.fits_no_other else ""
+        differs = "" if is_category else number_words(of, option.row.text)
+        fits = tr("fits no other row of A better") if option.fits_no_other and not is_category else ""
+        than, more = ("", cells[0]) if is_category else (of, named_cells(names, cells))
+        self.text.show_text(option.row.text, than=than, more=more)
         self._remark.remark(differs or fits, "triangle-alert" if differs else "link", is_urgent=bool(differs))
         self._score.setText(score_text(option.score))
         self._bar.share = option.score
@@ -112,7 +114,9 @@ class ReviewView(DecidedView):
         self._cells = [(ElidedLabel("", "small"), ElidedLabel()) for _ in range(_MOST_COLUMNS)]
         cells = row(*((boxed(column(*pair, gap=0)), 1) for pair in self._cells), gap=WIDE)
         self.cards = [OptionCard(place, partial(decide, place)) for place in range(MOST_OPTIONS)]
+        self._question = Label("", "strong")
         legend = _look("8", "number"), Label(tr("another number"), "small"), MEDIUM, _look(tr("word"), "word")
+        self._legend = boxed(row(*legend, Label(tr("another word"), "small")))
         keys = (
             row(key_cap(tr("Enter")), _link(tr("Accept the first"), partial(decide, 0)), gap=TINY),
             row(key_cap(f"1 – {MOST_OPTIONS}"), Label(tr("Take this one"), "accent"), gap=TINY),
@@ -128,10 +132,7 @@ class ReviewView(DecidedView):
             row(IconLabel("list-a", "accent", 18), self._row, None, self._why),
             widgets.Card(self.text, cells, inset=True, gap=TINY, margins=(20, TINY, 20, SMALL)),
             TINY,
-            row(
-                *(IconLabel("list-b", "accent", 18), Label(tr("Which of these is the same?"), "strong"), None),
-                *(*legend, Label(tr("another word"), "small")),
-            ),
+            row(IconLabel("list-b", "accent", 18), self._question, None, self._legend),
             *self.cards,
             TINY,
             boxed(widgets.Flow(*map(boxed, keys), self._last, gap=LARGE)),
@@ -144,7 +145,11 @@ class ReviewView(DecidedView):
         self.show_progress(review.done, review.total, review.seconds_left())
         self.show_last(_last_words(review.given[-1]) if review.given else "")
         self._row.setText(worded("Row {n}", n=asked.row.row))
-        why = worded("Here because {reasons}", reasons=listed([doubt_words(doubt) for doubt in asked.doubts]))
+        is_category = review.matches.categories is not None
+        self._question.setText(tr("Which category?") if is_category else tr("Which of these is the same?"))
+        self._legend.setVisible(not is_category)
+        reasons = listed([doubt_words(doubt) for doubt in asked.doubts])
+        why = worded("Here because {reasons}", reasons=reasons) if reasons else tr("Drawn at random")
         self._why.remark(why, "circle-help", is_urgent=True)
         self.text.show_text(asked.row.text)
         pairs = _named(review.matches.columns_a, asked.row.cells)
@@ -153,7 +158,7 @@ class ReviewView(DecidedView):
                 label.setText(text)
         for place, card in enumerate(self.cards):
             option = asked.options[place] if place < len(asked.options) else None
-            card.show_option(option, asked.row.text, review.matches.columns_b)
+            card.show_option(option, asked.row.text, review.matches.columns_b, is_category=is_category)
         options = ". ".join(f"{place}: {option.row.text}" for place, option in enumerate(asked.options, 1))
         self.setAccessibleName(self.text.text())
         self.setAccessibleDescription(f"{why}. {options}")
@@ -320,18 +325,19 @@ class ReviewPage(DecidingPage[Review]):
     def __init__(self, program: Program, notices: Notices) -> None:
         super().__init__(program, notices, title=tr("Review"), undo=tr("Undo the last decision"), tab="matches")
         self.view = ReviewView(self._decide, self.take_back)
-        self.lay_out(self.view, tr("Back to the matches"), self.leave)
+        self.lay_out(self.view, tr("Back to the job"), self.leave)
 
-    def review(self, job: Job, matches: Matches | None = None) -> None:
-        """`matches` as they are shown elsewhere are not read anew."""
-        about, sentence = tr("the most doubtful rows first"), tr("Reading the matches…")
-        self.begin(job, about, sentence, partial(self._read, job, matches))
+    def review(self, job: Job, matches: Matches | None = None, rows: Sequence[int] | None = None) -> None:
+        """`matches` as they are shown elsewhere are not read anew; `rows` of them instead of the doubtful ones."""
+        self._tab = "categories" if job.purpose is Purpose.CATEGORIES else "matches"
+        about = tr("the most doubtful rows first") if rows is None else tr("these rows only")
+        self.begin(job, about, tr("Reading the results…"), partial(self._read, job, matches, rows))
 
-    async def _read(self, job: Job, matches: Matches | None) -> Review:
+    async def _read(self, job: Job, matches: Matches | None, rows: Sequence[int] | None) -> Review:
         program, decisions = self.program, self.program.decisions_of(job)
         if matches is None:
-            matches = await in_thread(read_matches, program.folder(job.id), job, decisions.find)
-        return await asyncio.to_thread(Review, matches, decisions, clock=program.clock)
+            matches = await in_thread(read_by_purpose, program.folder(job.id), job, decisions.find)
+        return await asyncio.to_thread(partial(Review, matches, decisions, clock=program.clock, rows=rows))
 
     def take_key(self, event: QKeyEvent) -> bool:
         if event.text().isdecimal() and event.text().isascii():

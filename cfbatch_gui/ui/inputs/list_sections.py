@@ -87,6 +87,7 @@ class ListPart(data_section.FilePart):
         """The field in which categories are typed instead of a list B."""
         self.typed = CategoryLines(self._actions.type_categories)
         self.open_instead = LinkButton(self.tr("Open a file…"), on_click=partial(self._actions.choose_list, self._at))
+        self.open_instead.setProperty("small", "true")
         words = Flow(Label(self.tr("gives the categories"), "small"), Label("·", "quiet"), self.open_instead)
         self._typed = boxed(column(row(_BADGE + SMALL, boxed(words), gap=0), (self.typed, 1), gap=6))
         self._typed_for = ""  # the job whose categories stand there

@@ -39,12 +39,12 @@ _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
 VECTORS, DETAILS = "vectors", "details"
 SEARCH, MAP, GROUPS, DUPLICATES = "search", "map", "groups", "duplicates"
-VECTORIZE, MATCHES = "vectorize", "matches"
-RESULTS = (MATCHES, RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
+VECTORIZE, MATCHES, CATEGORIES = "vectorize", "matches", "categories"
+RESULTS = (MATCHES, CATEGORIES, RANKING, QUALITY, OVERVIEW, VECTORS, SEARCH, MAP, GROUPS, DUPLICATES, VECTORIZE)
 _OWN_TABS = {
     Purpose.RANK: RANKING,
     Purpose.MATCH: MATCHES,
-    Purpose.CATEGORIES: MATCHES,
+    Purpose.CATEGORIES: CATEGORIES,
     Purpose.GROUPS: GROUPS,
     Purpose.SEARCH: SEARCH,
     Purpose.VECTORS: VECTORS,
@@ -118,8 +118,8 @@ class JobPage(QWidget):
         if key not in self._views:
             self._views[key] = view = self._make_result(key)
             self._add_page(key, view)
-            if key == MATCHES:
-                self.view(key).to_review.connect(self._show_to_review)
+            if key in (MATCHES, CATEGORIES):
+                self.view(key).to_review.connect(partial(self._show_to_review, key))
         return self._views[key]
 
     def job(self) -> Job | None:
@@ -226,11 +226,11 @@ class JobPage(QWidget):
         is_measured = job.purpose in (Purpose.RANK, Purpose.VECTORS)
         self.compare_button.setVisible(is_measured and over and self._actions.can_be_compared(job))
 
-    def _review(self, job_id: str) -> None:
-        self.view(MATCHES).review_wanted.emit(job_id)
+    def _review(self, _: str) -> None:
+        self.view(self._results_tab()).review()
 
-    def _show_to_review(self, count: int) -> None:
-        self.tabs.set_title(MATCHES, self.view(MATCHES).title())
+    def _show_to_review(self, key: str, count: int) -> None:
+        self.tabs.set_title(key, self.view(key).title())
         self.review_button.setText(worded("Review {n}", n=count))
         self.review_button.setVisible(count > 0)
 
@@ -285,6 +285,7 @@ class JobPage(QWidget):
         self._titles = {
             PROGRESS: tr("Progress"),
             MATCHES: tr("Matches"),
+            CATEGORIES: tr("Categories"),
             RANKING: tr("Ranking"),
             QUALITY: tr("Quality"),
             OVERVIEW: tr("Overview"),
@@ -306,7 +307,8 @@ class JobPage(QWidget):
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
         has_something = {
             QUALITY: can_be_judged(job),
-            MATCHES: job.purpose.takes_lists,
+            MATCHES: job.purpose is Purpose.MATCH,
+            CATEGORIES: job.purpose is Purpose.CATEGORIES,
             VECTORIZE: job.state in states.FORGETTABLE and self._has_account(),
         }
         self.tabs.put_first(PROGRESS, results)

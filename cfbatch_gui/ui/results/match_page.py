@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractSlider, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Role
@@ -27,6 +27,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.results_page import TYPING, ResultsPage, Version
 from cfbatch_gui.ui.tables.table_rows import Column, PagedRows
 from cfbatch_gui.ui.tables.table_view import TableView
+from cfbatch_gui.ui.widgets.threshold import ScoreSlider
 from cfbatch_gui.words.figures import worded
 from cfbatch_gui.words.languages import tr
 
@@ -38,15 +39,15 @@ class MatchRow(NamedTuple):
 
 
 class MatchPage(ResultsPage[Matches | None]):
-    """`review_wanted` brings the id of the job whose rows are to be checked, `rows_to_review` some of them or the
-    doubtful ones with None; `to_review` how many these are; `changed` the job with other options.
+    """`review_wanted` brings the id of the job whose rows are to be checked, what is shown of it, and some rows or None
+    for the doubtful ones; `to_review` how many these are; `changed` the job with other options.
     """
 
-    review_wanted = Signal(str)
+    review_wanted = Signal(str, object, object)
     to_review = Signal(int)
     changed = Signal(object)
     matching_help_wanted = Signal()
-    slider: QAbstractSlider  # of the threshold, in hundredths
+    slider: ScoreSlider  # of the threshold, in hundredths
 
     def __init__(self, program: Program, notices: Notices, icon: str, table: TableView, hint: str) -> None:
         super().__init__(program, notices, icon)
@@ -54,7 +55,6 @@ class MatchPage(ResultsPage[Matches | None]):
         self._shown_rows: NDArray[np.int64] = np.zeros(0, np.int64)  # of A, in the order of the table
         self._found: NDArray[np.bool_] | None = None  # which rows of A have what is looked for, or what they got
         self._row = 0  # the chosen one
-        self.rows_to_review: Sequence[int] | None = None
         self.table = table
         self.table.picked.connect(self._picked)
         self.rows: PagedRows[MatchRow] = PagedRows((), count=0, fetch=self._fetch, parent=self)
@@ -90,9 +90,8 @@ class MatchPage(ResultsPage[Matches | None]):
         raise NotImplementedError
 
     def review(self, rows: Sequence[int] | None = None) -> None:
-        self.rows_to_review = rows
         if self.shown is not None:
-            self.review_wanted.emit(self.shown.id)
+            self.review_wanted.emit(self.shown.id, self.matches, rows)
 
     # Reading
 
@@ -281,3 +280,10 @@ def text_title(columns: ListColumns) -> str:
 
 def or_none(score: float) -> float | None:
     return None if np.isnan(score) else score
+
+
+def show_axis(slider: ScoreSlider, read: Matches) -> None:
+    unrelated = read.baseline.unrelated
+    least = read.scores[np.isfinite(read.scores)].min(initial=min(unrelated, read.threshold))
+    with QSignalBlocker(slider):
+        slider.show_axis(float(least), unrelated)

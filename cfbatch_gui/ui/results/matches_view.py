@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAccessible, QResizeEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -18,7 +18,7 @@ from cfbatch_gui.core.results.list_rows import ListColumns, ListRow
 from cfbatch_gui.core.results.matches import MATCHED, UNMATCHED, Matches, MatchState
 from cfbatch_gui.ui import widgets
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.match_page import MatchPage, MatchRow, or_none, text_title
+from cfbatch_gui.ui.results.match_page import MatchPage, MatchRow, or_none, show_axis, text_title
 from cfbatch_gui.ui.results.results_page import labelled, named_cells, original_columns
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.tables.table_rows import Column, Index, NumberColumn, PagedRows, ScoreColumn
@@ -27,7 +27,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Label, LinkButton, boxed, column, line, row
 from cfbatch_gui.ui.widgets.bars import Bar
 from cfbatch_gui.ui.widgets.marks import Mark, MarkedText, differing_marks
-from cfbatch_gui.ui.widgets.threshold import ThresholdSlider
+from cfbatch_gui.ui.widgets.threshold import ScoreField, ThresholdSlider
 from cfbatch_gui.words import figures
 from cfbatch_gui.words.figures import one_line, score_text, worded
 from cfbatch_gui.words.languages import tr
@@ -240,11 +240,7 @@ class ThresholdCard(widgets.Card):
     def __init__(self) -> None:
         super().__init__(inset=True, margins=(20, MEDIUM, LARGE, SMALL))
         words = tr("A match from")
-        self.field = QDoubleSpinBox(minimum=-1.0, maximum=1.0, singleStep=0.01, decimals=2)
-        self.field.setKeyboardTracking(False)
-        self.field.setAccessibleName(words)
-        self.field.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.field.setFixedWidth(scaled(80))
+        self.field = ScoreField(words, 80)
         self.field.valueChanged.connect(self.moved.emit)
         self.propose_link = LinkButton(tr("as proposed"), on_click=lambda: self.moved.emit(None))
         self._proposed = QStackedWidget()  # of one size
@@ -284,10 +280,7 @@ class ThresholdCard(widgets.Card):
         self.picked.emit(states)
 
     def show_axis(self, read: Matches) -> None:
-        unrelated = read.baseline.unrelated
-        least = read.scores[np.isfinite(read.scores)].min(initial=min(unrelated, read.threshold))
-        with QSignalBlocker(self.slider):
-            self.slider.show_axis(float(least), unrelated)
+        show_axis(self.slider, read)
         self.counts[(MatchState.CHECK,)].setVisible(not read.is_related)
         for card in self.counts.values():
             card.keep_room(len(read.items_a))

@@ -143,12 +143,13 @@ def paint_bar(
 class Bar(QWidget):
     """As `paint_bar` paints it."""
 
-    share, is_selected = 0.0, False
+    share, is_selected, role = 0.0, False, "accent"
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             box = QRectF(self.rect())
-            paint_bar(painter, box, self.share, self.layoutDirection(), is_selected=self.is_selected)
+            direction = self.layoutDirection()
+            paint_bar(painter, box, self.share, direction, role=self.role, is_selected=self.is_selected)
 
 
 class ThinProgress(QProgressBar):

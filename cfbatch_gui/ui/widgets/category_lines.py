@@ -45,4 +45,5 @@ class CategoryLines(QWidget):
         with QSignalBlocker(self.field):
             self.field.setPlainText(text)
         self.field.moveCursor(QTextCursor.MoveOperation.End)
+        self.field.verticalScrollBar().setValue(0)
         self._timer.stop()

@@ -124,6 +124,7 @@ def import_pages(program: Program) -> None:
 def result_kinds() -> dict[str, Callable[[Program, Notices], ResultView]]:
     """What makes each view of results, by the keys of their tabs; they are imported by the first call."""
     from cfbatch_gui.ui.results import (
+        categories_view,
         duplicates_view,
         groups_view,
         map_view,
@@ -140,6 +141,7 @@ def result_kinds() -> dict[str, Callable[[Program, Notices], ResultView]]:
         "quality": quality_view.QualityView,
         "overview": ranking_view.OverviewView,
         "matches": matches_view.MatchesView,
+        "categories": categories_view.CategoriesView,
         "vectors": vectors_view.VectorsView,
         "search": search_view.SearchView,
         "map": map_view.MapView,
@@ -172,7 +174,7 @@ def make_result(workspace: "Workspace", key: str) -> ResultView:
         "changed": workspace.job_changed,
         "quality_help_wanted": partial(workspace.menus.show_help, Topic.QUALITY),
         "judge_wanted": workspace.judge,
-        "review_wanted": lambda job_id: workspace.review(job_id, getattr(view, "matches", None)),
+        "review_wanted": workspace.review,
         "screen_wanted": workspace.screen,
         "export_wanted": workspace.export,
     }

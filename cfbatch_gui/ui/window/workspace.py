@@ -389,12 +389,12 @@ class Workspace:
         else:
             self.when_ready("open", show)
 
-    def review(self, job_id: str, matches: "Matches | None" = None) -> None:
-        """Review the doubtful matches of a job, as they are shown; it stays the one that is open."""
+    def review(self, job_id: str, matches: "Matches | None" = None, rows: "Sequence[int] | None" = None) -> None:
+        """Review the doubtful matches of a job, or these rows, as they are shown; it stays the one that is open."""
 
         def show() -> None:
             self.window.pages.setCurrentWidget(self.review_page)
-            self.review_page.review(self.program.ledger.job(job_id), matches)
+            self.review_page.review(self.program.ledger.job(job_id), matches, rows)
 
         self.when_ready("open", show)
 
