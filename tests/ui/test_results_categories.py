@@ -107,7 +107,7 @@ async def test_what_is_right_comes_from_a_column_or_from_rows_that_are_checked_b
     assert not view.check_rows_link.isVisible() and not view.now.to_review().size
 
 
-async def typed(view: CategoriesView, *lines: str) -> CategoriesDialog:
+async def typed(view: CategoriesView, *lines: str) -> None:
     """Open the dialog, put these lines in it, and accept once it says what is sent."""
     view.edit()
     await until(lambda: isinstance(QApplication.activeModalWidget(), CategoriesDialog))
@@ -116,8 +116,6 @@ async def typed(view: CategoriesView, *lines: str) -> CategoriesDialog:
     dialog.lines.field.setPlainText("\n".join(lines))
     await until(lambda: dialog.sent.text().startswith(str(len(lines))) and dialog.accept_button.isEnabled())
     dialog.accept_button.click()
-    await at_rest(view)
-    return dialog
 
 
 async def test_other_categories_send_their_own_words_only_also_for_a_job_that_had_none(

@@ -21,7 +21,7 @@ from cfbatch_gui.core.system.threads import in_thread
 from cfbatch_gui.core.workers_ai.catalogue import find_model, price
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui import theme, widgets
-from cfbatch_gui.ui.dialogs import Dialog, finished
+from cfbatch_gui.ui.dialogs import Dialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.match_page import MatchPage, MatchRow, or_none, show_axis, text_title
 from cfbatch_gui.ui.results.results_page import original_columns
@@ -559,17 +559,18 @@ class CategoriesView(MatchPage):
     async def _edit(self, job: Job) -> None:
         lines = await in_thread(core.lines_of, self.program.folder(job.id), job)
         dialog = CategoriesDialog(self, self.program, job, lines)
-        if not await finished(dialog):
-            return
-        self.changed.emit(dialog.job)
+        dialog.accepted.connect(lambda: self._edited(dialog.job, job, can_be_undone=bool(lines)))
+        dialog.open()
+
+    def _edited(self, job: Job, before: Job, *, can_be_undone: bool) -> None:
+        async def put_back() -> None:
+            if await self.use(job.id, sorting=before.options.sorting) and self.shown is not None:
+                self.show_job(self.shown)
+
+        self.changed.emit(job)
         if self.shown is not None and self.shown.id == job.id:
-            self.show_job(dialog.job)
-        if lines:
-
-            async def put_back() -> None:
-                if await self.use(job.id, sorting=job.options.sorting) and self.shown is not None:
-                    self.show_job(self.shown)
-
+            self.show_job(job)
+        if can_be_undone:
             self.offer_undo(tr("Undo editing the categories"), "edit", put_back)
 
 
