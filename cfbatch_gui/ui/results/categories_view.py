@@ -197,9 +197,7 @@ class CategoriesView(MatchPage):
         self.list.setItemDelegate(CategoryCells(self.list))
         self.list.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.list.verticalHeader().setDefaultSectionSize(scaled(_ROW))
-        header = self.list.horizontalHeader()
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.list.setMinimumWidth(header.sectionSizeHint(0) + header.sectionSize(1) + 2 * WIDE)
+        self.list.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._make_card()
         add = LinkButton(tr("Add a category"), "plus", self.edit)
         below = boxed(Flow(add, Label(tr("sends its words only"), "small")))
@@ -261,12 +259,15 @@ class CategoriesView(MatchPage):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        is_narrow, was = (each.width() < scaled(_NARROW) for each in (event.size(), event.oldSize()))
-        if is_narrow is not was:
-            self._split.setSizes([_NARROW_LEFT if is_narrow else _LEFT, _RIGHT])
-            self.list.setColumnHidden(2, is_narrow)
-            for part in (self.about, *(bar for _, bar, _ in self.best)):
-                part.setVisible(not is_narrow)
+        is_narrow = event.size().width() < scaled(_NARROW)
+        header = self.list.horizontalHeader()
+        self.list.setMinimumWidth(header.sectionSizeHint(0) + header.sectionSize(1) + 2 * WIDE)
+        if is_narrow is self.list.isColumnHidden(2):
+            return
+        self._split.setSizes([_NARROW_LEFT if is_narrow else _LEFT, _RIGHT])
+        self.list.setColumnHidden(2, is_narrow)
+        for part in (self.about, *(bar for _, bar, _ in self.best)):
+            part.setVisible(not is_narrow)
 
     def title(self) -> str:
         return tr("Categories")
