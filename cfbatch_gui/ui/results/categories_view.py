@@ -42,6 +42,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, Flow, IconLabel, Label, LinkButton, boxed, column, line, row
 from cfbatch_gui.ui.widgets.bars import Bar, paint_bar
 from cfbatch_gui.ui.widgets.category_lines import CategoryLines
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.marks import MarkedText
 from cfbatch_gui.ui.widgets.threshold import ScoreField, ScoreSlider
 from cfbatch_gui.words.categories import agreement_words, category_lines
@@ -129,7 +130,8 @@ class CategoriesDialog(Dialog):
         self.sent, self.problem = widgets.IconLine("", "send"), widgets.Saying("circle-x", "error", "body")
         self.accept_button = widgets.PrimaryButton(tr("Sort into these"), "tag", self._begin)
         self.lay_out(title, (self.lines, 1), self.sent, self.problem, buttons=[self.accept_button])
-        self.lines.setFocus()
+        follow_in_tab_order(self.lines.field, self.close_button, self.accept_button)
+        self.lines.field.setFocus()
         self._look(self.lines.text())
 
     def _look(self, text: str) -> None:

@@ -35,7 +35,6 @@ class CategoryLines(QWidget):
         self._timer.timeout.connect(lambda: on_typed(self.text()))
         self.field.textChanged.connect(self._timer.start)
         self.setLayout(column((self.field, 1), IconLine(hint), gap=6))
-        self.setFocusProxy(self.field)
 
     def text(self) -> str:
         return self.field.toPlainText()
