@@ -13,6 +13,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, export, target_for
+from cfbatch_gui.core.results.nearest import keep_asked
 from tests.core.results.folders import FAILED, NASTY, THERE, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
 
@@ -132,7 +133,7 @@ PAYLOADS = (
 OFFICE = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 NAMES = ("=1+1", "@SUM(1)")  # columns of the user's own
 # All targets for spreadsheets, so that a new target is tested, too.
-FORMS = [(target.kind, target.name) for target in TARGETS if target.is_for_people]
+FORMS = [(each.kind, each.name) for each in TARGETS if each.is_for_people and each.suffixes != (".ris",)]
 IDS = [f"{kind.value}-{form}" for kind, form in FORMS]
 
 
@@ -150,12 +151,15 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
         table.rank(pairs)
     else:
         rows = [(payload, payload, outcome) for outcome in outcomes for payload in PAYLOADS]
-        table.embed(rows, unit_vectors(len(rows), 4), kept=[(payload, payload) for _, payload, _ in rows])
+        vectors = unit_vectors(len(rows), 4)
+        table.embed(rows, vectors, kept=[(payload, payload) for _, payload, _ in rows])
+        keep_asked(table.folder, [(text, vectors[0].tobytes(), 1.0) for text in PAYLOADS])
     _spoil(table)
     target = target_for(folder / "out", kind, form)
     path = folder / f"out{target.suffixes[0]}"
     batches = tuple(replace(each, request_id="=1+1") for each in table.job().batches)
     job = replace(table.job(), name="=1+1", model="@SUM(1)", source_name="-1+1", batches=batches)
+    job = replace(job, options=replace(job.options, screening=PAYLOADS[0]))
     export(table.folder, job, path, target, connection="+1+1")
     return path
 
