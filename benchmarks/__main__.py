@@ -12,7 +12,16 @@ from benchmarks.limits import apart, measure
 
 PARTS = (
     *("million_rows", "read_files", "huge_file", "detect_csv", "spoilt_rows", "headers", "encodings"),
-    *("decode_answers", "account_answers", "export_results", "vectors", "matching", "judging", "significance"),
+    *(
+        "decode_answers",
+        "account_answers",
+        "export_results",
+        "vectors",
+        "grouping",
+        "matching",
+        "judging",
+        "significance",
+    ),
     *("reuse", "big_rankings", "ranking_page", "matches_page", "ledger", "open_window", "heartbeat"),
     *("journeys", "start_and_stop", "collecting"),
 )
