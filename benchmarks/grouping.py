@@ -6,8 +6,10 @@ The plain way computes a twentieth of the rows, and its time is multiplied.
 import asyncio
 import random
 import tempfile
+import threading
 import time
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,7 @@ from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.group_names import telling_words
 from cfbatch_gui.core.system.threads import in_thread
 
-LARGE, SMALL, DIMENSION, TOPICS, SHARE = 100_000, 25_000, 256, 1_000, 20
+LARGE, GROUPED, DIMENSION, TOPICS, SHARE = 100_000, 20_000, 256, 1_000, 20
 WORDS, EACH = 30_000, 15
 RATIO, NAMES, NAMES_SECONDS, STOP_MS = 2.0, 8.0, 3.0, 1_000.0
 
@@ -33,14 +35,15 @@ def main(figures: Figures) -> None:
     """Ratios, and the seconds of names."""
     vectors.DIMENSION = DIMENSION
     with tempfile.TemporaryDirectory() as name:
-        _likeness(figures, Path(name), f"{TOPICS:,} topics", LARGE, TOPICS, 0.3)
-        _likeness(figures, Path(name), "all alike", SMALL, 1, 0.3)
-        _likeness(figures, Path(name), "nothing alike", SMALL, SMALL, 1.0)
+        _likeness(figures, Path(name), f"{TOPICS:,} topics", GROUPED, topics=TOPICS, noise=0.3)
+        _likeness(figures, Path(name), "all alike", GROUPED, topics=1, noise=0.3)
+        _likeness(figures, Path(name), "nothing alike", GROUPED, topics=GROUPED, noise=1.0)
         asyncio.run(_stop(figures, job(Path(name) / "stop", COMPARED)))
-    _names(figures)
+    _names(figures, "Latin", "abcdéfghijkl", " ")
+    _names(figures, "Chinese", "".join(map(chr, range(0x4E00, 0x5600))), "")
 
 
-def _likeness(figures: Figures, root: Path, title: str, count: int, topics: int, noise: float) -> None:
+def _likeness(figures: Figures, root: Path, title: str, count: int, *, topics: int, noise: float) -> None:
     draw = np.random.default_rng(4)
     embeddings = job(root / title, count)
     centres = draw.standard_normal((topics, DIMENSION), dtype=np.float32)
@@ -65,36 +68,35 @@ def _neighbours(whole: NDArray[np.float32]) -> None:
         np.argpartition(whole[start : start + 1_024] @ whole.T, -10, axis=1)
 
 
-def _names(figures: Figures) -> None:
+def _names(figures: Figures, title: str, letters: str, between: str) -> None:
     draw = random.Random(1)
-    words = ["".join(draw.choices("abcdefghijkl", k=7)) for _ in range(WORDS)]
-    texts = [" ".join(words[int(WORDS * draw.random() ** 3)] for _ in range(EACH)) for _ in range(LARGE)]
+    words = ["".join(draw.choices(letters, k=2 if not between else 7)) for _ in range(WORDS)]
+    texts = [between.join(words[int(WORDS * draw.random() ** 3)] for _ in range(EACH)) for _ in range(LARGE)]
     members = np.random.default_rng(1).integers(-1, TOPICS, LARGE)
     ours, plain = best_of(
         2,
         lambda: telling_words(texts, members, TOPICS),
-        lambda: Counter(word for text in texts for word in text.casefold().split()),
+        lambda: Counter(chain.from_iterable(text.casefold().split() if between else text for text in texts)),
     )
-    figures.versus(f"names of {TOPICS:,} groups of {LARGE:,} texts", ours, "Counter of split words", plain, limit=NAMES)
+    name = f"names of {TOPICS:,} groups of {LARGE:,} {title} texts"
+    figures.versus(name, ours, "Counter of words" if between else "Counter of characters", plain, limit=NAMES)
     figures.add("  by the clock", ours, "s", limit=NAMES_SECONDS)
 
 
 async def _stop(figures: Figures, embeddings: Embeddings) -> None:
     """The time from a stop until the thread has ended."""
-    ended, begun = [0.0], [False]
+    begun, ended = threading.Event(), threading.Event()
 
     def work() -> None:
         try:
-            find_duplicates(embeddings, THRESHOLD, progress=lambda share: begun.__setitem__(0, True))
+            find_duplicates(embeddings, THRESHOLD, progress=lambda share: begun.set())
         finally:
-            ended[0] = time.perf_counter()
+            ended.set()
 
     task = asyncio.create_task(in_thread(work))
-    while not begun[0]:
-        await asyncio.sleep(0.01)
+    await asyncio.to_thread(begun.wait)
     await asyncio.sleep(0.2)
     stopped = time.perf_counter()
     task.cancel()
-    while not ended[0]:
-        await asyncio.sleep(0.001)
-    figures.add(f"{COMPARED:,} duplicates, stop to end", (ended[0] - stopped) * 1_000, "ms", limit=STOP_MS)
+    await asyncio.to_thread(ended.wait)
+    figures.add(f"{COMPARED:,} duplicates, stop to end", (time.perf_counter() - stopped) * 1_000, "ms", limit=STOP_MS)

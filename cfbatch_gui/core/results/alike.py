@@ -3,17 +3,19 @@
 A cosine is that of float64 rounded to nine decimals; float32 excludes, float64 settles what is near the limit.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.embeddings import Embeddings, Progress, UnitVectors, lengths_of, unit_vectors
+from cfbatch_gui.core.results.embeddings import Embeddings, Progress, lengths_of, unit_vectors
 from cfbatch_gui.core.results.groups import Clusters, described
 from cfbatch_gui.core.results.matching import Lists, Side, baseline, find_candidates
 from cfbatch_gui.core.system.threads import check_stopped
 
 Numbers = NDArray[np.int64]  # indices of rows
+RowsOf = Callable[[Numbers], NDArray[np.float32]]
 
 _BLOCK, _WIDE = 1_280, 4_096  # rows that are compared at once, with all others or with the members of a group
 _FEW, _CHUNK = 16, 1_024  # candidates of a group that are decided together, at first and at most
@@ -27,7 +29,8 @@ _SAMPLE, _OTHERS = 2_000, 20
 def proposed_likeness(embeddings: Embeddings) -> float:
     """The likeness to begin with: between texts of the sample that belong together and all others. For a thread."""
     unit = unit_vectors(embeddings)
-    side, _ = _distinct(unit, unit.sample(_SAMPLE))
+    sample = unit.item_numbers[unit.sample(_SAMPLE)]
+    side, _ = _distinct(lambda some: embeddings.rows_of(sample[some]), len(sample), unit.dimension)
     found = find_candidates(side, side, _OTHERS)
     ends = [0, -1]  # the second nearest mostly belongs to the group too
     found = replace(found, rows=found.rows[:, ends], scores=found.scores[:, ends], same=found.same[:, ends])
@@ -44,24 +47,28 @@ def find_alike(
     memory. Raises DataError.
     """
     unit = unit_vectors(embeddings)
-    return described(unit, alike_members(unit, likeness, progress), typical)
+    rows_of: RowsOf = lambda some: embeddings.rows_of(unit.item_numbers[some])  # noqa: E731
+    members = alike_members(rows_of, unit.count, unit.dimension, likeness, progress)
+    return described(unit, members, typical)
 
 
-def alike_members(unit: UnitVectors, likeness: float, progress: Progress = lambda share: None) -> Numbers:
-    """The number of the group of each text, -1 for none; see `find_alike`."""
-    side, places = _distinct(unit, np.arange(unit.count))
+def alike_members(
+    rows_of: RowsOf, count: int, dimension: int, likeness: float, progress: Progress = lambda share: None
+) -> Numbers:
+    """The number of the group of each of `count` vectors that have a direction, -1 for none; see `find_alike`."""
+    side, places = _distinct(rows_of, count, dimension)
     return _Groups(side, np.bincount(places, minlength=len(side)), likeness).found(progress)[places]
 
 
-def _distinct(unit: UnitVectors, indices: Numbers) -> tuple[Side, Numbers]:
-    """The different vectors of these texts, multiplied by powers of two, in the order in which they come; and the
-    place of each text among them.
+def _distinct(rows_of: RowsOf, count: int, dimension: int) -> tuple[Side, Numbers]:
+    """The different ones of these vectors, multiplied by powers of two, in the order in which they come; and the place
+    of each vector among them.
     """
-    vectors = np.empty((len(indices), unit.dimension), dtype=np.float32)
-    scales, places, known = np.empty(len(indices)), np.empty(len(indices), dtype=np.int64), dict[int, int]()
-    for start in range(0, len(indices), _BLOCK):
+    vectors = np.empty((count, dimension), dtype=np.float32)
+    scales, places, known = np.empty(count), np.empty(count, dtype=np.int64), dict[int, int]()
+    for start in range(0, count, _BLOCK):
         check_stopped()
-        rows = unit.embeddings.rows_of(unit.item_numbers[indices[start : start + _BLOCK]])
+        rows = rows_of(np.arange(start, min(start + _BLOCK, count)))
         before = len(known)
         # Two of a million hashes are equal by chance once in 10^7.
         found = np.array([known.setdefault(hash(row.tobytes()), len(known)) for row in rows])

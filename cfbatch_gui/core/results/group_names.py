@@ -5,7 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import count, islice
+from itertools import compress, count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from cfbatch_gui.core.system.threads import check_stopped
 Numbers = NDArray[np.int64]
 
 _BATCH = 5_000  # texts that are read at once
+_MOST_READ, _LEAST_READ = 20_000, 20  # texts of all groups, and of one, whose words are counted
 _RATIO = 2.0  # a telling word is at least so many times as frequent in its group as elsewhere
 _LEAST = 0.2  # of the score of the group's most telling word
 _LOOKED_AT = 50  # words of a group
@@ -126,24 +127,29 @@ def telling_words(texts: Iterable[str], members: Numbers, groups: int, most: int
     """For each group its most telling words, the first before all others; () if it has none.
 
     `members` are the groups of the texts, -1 for none. The score of a word is p · log(p / q) of the share p of the
-    group's texts and the share q of all other texts that have it. Blocking: seconds for 100,000. The same input has
-    the same result.
+    group's texts and the share q of all other texts that have it; of many texts those of a sample. Blocking: seconds
+    for 100,000. The same input has the same result.
     """
     counted, unspaced, at = _Counts(), defaultdict[int, list[str]](list), 0
+    sizes = np.bincount(members + 1, minlength=groups + 1)
+    is_read = _sample(members, groups)
+    read = np.bincount(members[is_read] + 1, minlength=groups + 1)
     for batch in _batches(texts):
-        own = members[at : at + len(batch)]
+        chosen = is_read[at : at + len(batch)]
+        some, own = list(compress(batch, chosen.tolist())), members[at : at + len(batch)][chosen]
         at += len(batch)
-        counted.add(batch, own)
-        for text, group in zip(batch, own.tolist(), strict=True):
+        counted.add(some, own)
+        for text, group in zip(some, own.tolist(), strict=True):
             if group >= 0 and not text.isascii() and _ANY_UNSPACED.search(text):
                 unspaced[group].append(unicodedata.normalize("NFC", text))
     of_group, words, there = counted.by_group()
-    totals = np.bincount(words, there, len(counted.words))
-    sizes = np.bincount(members + 1, minlength=groups + 1)[1:]
+    about = there * (sizes / np.maximum(read, 1))[of_group + 1]  # of all texts, not of the sample alone
+    totals = np.bincount(words, about, len(counted.words))
+    sizes, read = sizes[1:], read[1:]
     kept = (of_group >= 0) & ((there > 1) | (sizes[of_group] == 1)) & (sizes[of_group] < at)
-    of_group, words, there = of_group[kept], words[kept], there[kept]
-    inside = (there + 0.5) / (sizes[of_group] + 1)
-    outside = (totals[words] - there + 0.5) / (at - sizes[of_group] + 1)
+    of_group, words, there, about = of_group[kept], words[kept], there[kept], about[kept]
+    inside = (there + 0.5) / (read[of_group] + 1)
+    outside = (totals[words] - about + 0.5) / (at - sizes[of_group] + 1)
     scores = inside * np.log(inside / outside)
     telling = np.flatnonzero(inside >= _RATIO * outside)
     order = telling[np.lexsort((words[telling], -scores[telling], of_group[telling]))]
@@ -154,6 +160,18 @@ def telling_words(texts: Iterable[str], members: Numbers, groups: int, most: int
         best = order[ends[group] : ends[group + 1]][:_LOOKED_AT]
         candidates = zip((written[word] for word in words[best].tolist()), scores[best].tolist(), strict=True)
         found.append(_chosen(candidates, unspaced[group], most))
+    return found
+
+
+def _sample(members: Numbers, groups: int) -> NDArray[np.bool_]:
+    """Which texts are read: all of a few, else as many of each group, and of those in none, evenly spread."""
+    order = np.argsort(members, kind="stable")
+    sizes = np.bincount(members + 1, minlength=groups + 1)
+    most = max(_LEAST_READ, _MOST_READ // (groups + 1))
+    turn = np.arange(len(members)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    size = np.repeat(sizes, sizes)
+    found = np.ones(len(members), np.bool_)
+    found[order] = (size <= most) | (turn * most // size != (turn - 1) * most // size)
     return found
 
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,12 +12,11 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.results import alike
 from cfbatch_gui.core.results.alike import alike_members, find_alike, proposed_likeness
-from cfbatch_gui.core.results.embeddings import unit_vectors as measure
 from cfbatch_gui.core.results.group_names import telling_words
 from cfbatch_gui.core.results.groups import GroupEdits, edited, find_clusters, names_of, share_table
-from tests.core.results.folders import WAITING, Outcome, stored, unit_vectors
+from tests.core.results.folders import stored, unit_vectors
 
-CASES, MOST = 250, 16
+CASES, MOST = 1_000, 12
 LIKENESSES = (1.0, 0.999999999, 0.99999999, 0.8, 0.5, 0.0, -0.5, float(np.sqrt(0.5)))
 
 
@@ -57,24 +55,17 @@ def plain_groups(vectors: NDArray[np.float32], likeness: float) -> list[list[int
 SIZES: list[dict[str, int]] = [{}, {"_BLOCK": 3, "_WIDE": 4, "_FEW": 1, "_CHUNK": 2}, {"_MANY": -1, "_FEW": 2}]
 
 
-def test_groups_equal_plain_double_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_equal_plain_double_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(7)
-    made = [case(chance) for _ in range(CASES)]
-    vectors, owners = np.concatenate(made), np.repeat(np.arange(CASES), [len(each) for each in made])
-    outcomes: list[Outcome] = [1.0 if there else WAITING for there in chance.random(len(vectors)) < 0.9]
-    unit = measure(stored(tmp_path, vectors, outcomes))
-    assert len(unit.item_numbers) < len(vectors) - unit.missing
     for number in range(CASES):
-        own = np.flatnonzero(owners[unit.item_numbers - 1] == number)
-        part = replace(unit, item_numbers=unit.item_numbers[own], inverse_lengths=unit.inverse_lengths[own])
+        made = case(chance)
+        vectors, likeness = made[(made != 0).any(axis=1)], LIKENESSES[number % len(LIKENESSES)]
         for name, size in SIZES[number % len(SIZES)].items():
             monkeypatch.setattr(alike, name, size)
-        likeness = LIKENESSES[number % len(LIKENESSES)]
-        found = alike_members(part, likeness)
+        found = alike_members(vectors.__getitem__, len(vectors), 3, likeness)
         groups = [np.flatnonzero(found == group).tolist() for group in range(found.max(initial=-1) + 1)]
         monkeypatch.undo()
-        expected = plain_groups(vectors[part.item_numbers - 1], likeness)
-        assert sorted(group for group in groups if group) == sorted(expected)
+        assert sorted(group for group in groups if group) == sorted(plain_groups(vectors, likeness))
 
 
 def test_the_largest_group_is_first_and_the_most_typical_text_in_it(tmp_path: Path) -> None:
