@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.checksums import note_results
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, Target, export, target_for
 
@@ -28,6 +28,9 @@ NASTY = (
     "bare \r return", "semi;colon", "  spaces  ", "😀 مرحبا 東京", "\ufeffmark", "nul\x00", "''", "=",
 )  # fmt: skip
 THERE = [index for index in range(len(NASTY)) if index not in (1, 2)]  # those of `embedded` with a vector
+
+
+QUESTION = "=1+1"  # asked of every job of vectors
 
 
 @dataclass
@@ -74,6 +77,7 @@ class Table:
             "@cf/baai/bge-m3",
             "practice",
             created_at=0.0,
+            options=JobOptions(screening=QUESTION),
             source_name="articles.csv",
             source_sha256="ab" * 32,
             rows_in=self.rows - 1,
@@ -116,6 +120,8 @@ class Table:
             if vectors is not None:
                 schema.put_metadata_value(database, "dimension", vectors.shape[1])
                 np.save(self.folder.vectors, vectors)
+                asked = QUESTION, np.ones(vectors.shape[1], "<f4").tobytes(), 1.0
+                database.execute("INSERT INTO asked VALUES(?, ?, ?)", asked)
             note_all(database, vectors)
         return self
 

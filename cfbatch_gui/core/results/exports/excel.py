@@ -294,8 +294,9 @@ def _checked_workbook(
         finally:
             for each in book.worksheets():
                 # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
-                with suppress(OSError):
-                    each._opt_close()
+                for close in (each._opt_close, each._xml_close):
+                    with suppress(OSError, AttributeError):  # its XML may not have been begun
+                        close()
 
 
 def _rows_of(sheets: Sequence[Sheet]) -> dict[str, object]:
