@@ -162,9 +162,7 @@ class AboutDialog(Dialog):
     def __init__(self, program: Program, parent: QWidget) -> None:
         super().__init__(tr("About CF Batch"), parent, (560, 460))
         self._program = program
-        self.licences = QPlainTextEdit(licence_text())
-        self.licences.setReadOnly(True)
-        self.licences.setTabChangesFocus(True)
+        self.licences = QPlainTextEdit(licence_text(), readOnly=True, tabChangesFocus=True)
         self.licences.setAccessibleName(self.tr("Licences"))
         tip = self.tr("Versions, numbers of jobs and the end of the log, without texts or tokens")
         self.copy_button = Button(self.tr("Copy diagnostics"), "copy", self._copy, tip=tip)

@@ -42,7 +42,7 @@ def stylesheet(
 
 TINY, SMALL, MEDIUM, LARGE, WIDE = 4, 8, 12, 16, 24  # the only distances, in pixels
 RADIUS_CARD, RADIUS_CONTROL = 10, 6
-ROW_HEIGHT, CONTROL_HEIGHT = 38, 30  # at the usual size of the font, like all that is given to `scaled`
+ROW_HEIGHT = 38  # at the usual size of the font, like all that is given to `scaled`
 SIDEBAR_WIDTH, LEAST_SIDEBAR = 276, 220
 
 NO_FONT_OF_ITS_OWN = ("", "sans", "sans serif", "sans-serif", "dejavu sans", "helvetica")

@@ -120,10 +120,8 @@ class JudgingView(OneByOne):
         self.text.setMinimumHeight(scaled(_LEAST_TEXT))
         self._grades = widgets.Flow(gap=MEDIUM)
         self.cards: list[_GradeCard] = []
-        self._note = QLineEdit()
-        self._note.setPlaceholderText(tr("A note on this text; Enter goes on"))
+        self._note = QLineEdit(placeholderText=tr("A note on this text; Enter goes on"), maxLength=2000)
         self._note.setAccessibleName(tr("Note"))
-        self._note.setMaxLength(2000)
         self._note.returnPressed.connect(lambda: self.setFocus(Qt.FocusReason.OtherFocusReason))
         self._saved, self._foot = Label("", "quiet"), widgets.IconLine("", "eye-off")
         self.lay_out(
@@ -273,13 +271,10 @@ class JudgePage(QWidget):
     # Making
 
     def _start_page(self) -> QWidget:
-        self.book, self.judge_name, self.grades = QLineEdit(), QLineEdit(), QLineEdit()
+        self.book, self.judge_name = QLineEdit(maxLength=80), QLineEdit(maxLength=80, placeholderText=tr("me"))
+        self.grades = QLineEdit(placeholderText=tr("the least relevant first, separated by commas"))
         for field in (self.book, self.judge_name, self.grades):
             field.editingFinished.connect(self._prepare_anew)
-        self.book.setMaxLength(80)
-        self.judge_name.setMaxLength(80)
-        self.judge_name.setPlaceholderText(tr("me"))
-        self.grades.setPlaceholderText(tr("the least relevant first, separated by commas"))
         tops = [(worded("the first {n} of each", n=count), count) for count in _TOPS]
         self.tops = widgets.Choice(tr("Texts to judge"), tops, self._prepare_anew)
         self.tops.set_value(10)

@@ -155,10 +155,9 @@ class AttachDialog(Dialog):
         self.add_button = widgets.PrimaryButton(
             tr("Add the job"), "plus", lambda: self.tasks.start("attach", self._attach())
         )
-        self.text = QPlainTextEdit()
+        self.text = QPlainTextEdit(tabChangesFocus=True)
         self.text.setPlaceholderText(tr("The request ID, or the whole answer that curl or your Worker got"))
         self.text.setAccessibleName(tr("Request ID"))
-        self.text.setTabChangesFocus(True)
         self.text.setFixedHeight(scaled(_TEXT_HEIGHT))
         self.understood = IconLine("", "info")
         self.connection = Choice(tr("Connection"), _ways(program))

@@ -146,8 +146,7 @@ class SearchPanel(Card):
     def __init__(self, search: Callable[[], object]) -> None:
         super().__init__()
         self.price = widgets.Sentence("", "quiet")
-        self.sentence = QLineEdit()
-        self.sentence.setMaxLength(LONGEST)
+        self.sentence = QLineEdit(maxLength=LONGEST)
         self.sentence.setAccessibleName(tr("A sentence to look for in the index"))
         self.sentence.setPlaceholderText(tr("Type what a visitor of your site would type"))
         self.sentence.setMinimumHeight(scaled(30))

@@ -156,9 +156,7 @@ class ThinProgress(QProgressBar):
     """The share of finished parts as a bar, 4 pixels high; empty while the total is unknown (0)."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setRange(0, 1_000)
-        self.setTextVisible(False)
+        super().__init__(maximum=1_000, textVisible=False)
         self.setFixedHeight(4)
 
     def set_parts(self, done: int, total: int) -> None:

@@ -28,10 +28,8 @@ def column(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = 
 
 def form(*, gap: int = MEDIUM) -> QFormLayout:
     """Lines of a label and a field or a text; `gap`, between them, is in pixels."""
-    lines = QFormLayout()
+    lines = QFormLayout(horizontalSpacing=gap, verticalSpacing=SMALL)
     lines.setContentsMargins(0, 0, 0, 0)
-    lines.setHorizontalSpacing(gap)
-    lines.setVerticalSpacing(SMALL)
     lines.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     lines.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
     return lines
@@ -51,7 +49,7 @@ def discard(layout: QLayout, *widgets: QWidget) -> None:
         each.deleteLater()
 
 
-def height_at(part: QWidget, width: int) -> int:
+def height_at(part: QWidget | QLayoutItem, width: int) -> int:
     """The height that it wants at this width, both in pixels."""
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
@@ -71,9 +69,8 @@ def split(
 
     `sizes` are those of the first time; what the user makes of them is remembered under `name`.
     """
-    splitter = QtWidgets.QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
-    splitter.setChildrenCollapsible(False)
-    splitter.setHandleWidth(1)
+    way = Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal
+    splitter = QtWidgets.QSplitter(way, childrenCollapsible=False, handleWidth=1)
     for index, part in enumerate(parts):
         splitter.addWidget(part)
         if stretched is not None:
@@ -86,8 +83,7 @@ def split(
 
 def scrolled(content: QWidget) -> QScrollArea:
     """An area around a widget, whose layout is already set; it scrolls sideways only with a large font."""
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = QScrollArea(widgetResizable=True)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     content.setProperty("kind", "page")
     area.setWidget(content)
@@ -159,13 +155,12 @@ class Flow(QLayout):
             owner.updateGeometry()
         lines = self._lines(rect.width())
         # More height than all lines need is shared above and below, as a box layout does for a single widget.
-        needed = sum(map(_height, lines)) + self._gap * max(0, len(lines) - 1)
-        top = rect.top() + max(0, rect.height() - needed) // 2
+        top = rect.top() + max(0, rect.height() - self.heightForWidth(rect.width())) // 2
         for line in lines:
             left, height = rect.left(), _height(line)
             for item, width in line:
                 fills = item.expandingDirections() & Qt.Orientation.Vertical
-                own = height if fills else min(height, _height_of(item, width))
+                own = height if fills else min(height, height_at(item, width))
                 above = 0 if item.alignment() & Qt.AlignmentFlag.AlignTop else (height - own) // 2
                 box = QRect(left, top + above, width, own)
                 item.setGeometry(QtWidgets.QStyle.visualRect(owner.layoutDirection(), rect, box))
@@ -214,11 +209,7 @@ def _expands(item: QLayoutItem) -> bool:
 
 
 def _height(line: list[tuple[QLayoutItem, int]]) -> int:
-    return max((_height_of(item, width) for item, width in line), default=0)
-
-
-def _height_of(item: QLayoutItem, width: int) -> int:
-    return item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
+    return max((height_at(item, width) for item, width in line), default=0)
 
 
 def _fill(layout: BoxT, items: tuple[Item, ...], gap: int, margins: tuple[int, int, int, int]) -> BoxT:
@@ -242,10 +233,9 @@ class Roomy(QScrollArea):
     """Gives its content all the room there is, and scrolls only what cannot get smaller; a stack, by its open page."""
 
     def __init__(self, content: QWidget) -> None:
-        super().__init__()
+        super().__init__(widgetResizable=True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setWidgetResizable(True)
         content.setProperty("kind", "page")
         self.setWidget(_Least(content))
 

@@ -113,9 +113,6 @@ class ChoiceCard(KeyboardRing, QtWidgets.QRadioButton):
         self.toggled.connect(lambda chosen: self._icon.set_icon(icon, "accent" if chosen else "quiet"))
         self.clicked.connect(lambda _checked=False: self.chosen.emit())
 
-    def is_chosen(self) -> bool:
-        return self.isChecked()
-
     def set_chosen(self, chosen: bool) -> None:
         self.setAutoExclusive(chosen)  # Qt takes a mark away only where there is no group
         self.setChecked(chosen)
@@ -145,7 +142,7 @@ class ChoiceCard(KeyboardRing, QtWidgets.QRadioButton):
         painter = QPainter(self)
         self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         if self.has_ring:
-            paint_focus_ring(painter, self, RADIUS_CARD - 1, "text" if self.is_chosen() else "accent")
+            paint_focus_ring(painter, self, RADIUS_CARD - 1, "text" if self.isChecked() else "accent")
 
     def _share_tab(self) -> None:
         """Let Tab come to the marked one of the group, or to each while none is, which Qt does not do."""

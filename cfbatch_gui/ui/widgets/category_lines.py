@@ -20,7 +20,7 @@ class CategoryLines(QWidget):
 
     def __init__(self, on_typed: Callable[[str], object]) -> None:
         super().__init__()
-        self.field = QPlainTextEdit()
+        self.field = QPlainTextEdit(tabChangesFocus=True)
         self.field.setAccessibleName(tr("Your categories, one a line"))
         examples = (
             tr("Delivery: parcels that are late, lost or damaged"),
@@ -28,7 +28,6 @@ class CategoryLines(QWidget):
             tr("Praise"),
         )
         self.field.setPlaceholderText("\n".join(examples))
-        self.field.setTabChangesFocus(True)
         self.field.setMinimumHeight(scaled(_LEAST))
         hint = tr("One a line, with what belongs there after a colon; | stands between several examples.")
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE)

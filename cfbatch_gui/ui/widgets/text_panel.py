@@ -97,11 +97,9 @@ class PlainText(QPlainTextEdit):
     """Read-only text without a frame; each paragraph runs in its own direction."""
 
     def __init__(self, name: str) -> None:
-        super().__init__()
+        super().__init__(readOnly=True, tabChangesFocus=True)
         self.setAccessibleName(name)
-        self.setReadOnly(True)
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # else it begins scrolled by some pixels
-        self.setTabChangesFocus(True)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )

@@ -42,14 +42,14 @@ async def test_another_file_is_taken_for_what_it_is_unless_a_kind_was_chosen(
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.RANK)
     driver.page.drafts.open_paths([texts])
     await until(lambda: driver.is_ready() and driver.job.kind is Kind.EMBED)
-    assert driver.page.what.cards[Purpose.VECTORS].is_chosen() and driver.job.texts == 60
+    assert driver.page.what.cards[Purpose.VECTORS].isChecked() and driver.job.texts == 60
     driver.choose_kind(Kind.RANK)
     await until(lambda: driver.is_settled() and not driver.is_ready())
     driver.page.drafts.open_paths([questions])
     await until(driver.is_ready)
     driver.page.drafts.open_paths([texts])
     await until(lambda: driver.is_settled() and driver.page.data.first.name.whole_text() == "product-texts.csv")
-    assert driver.page.what.cards[Purpose.RANK].is_chosen() and not driver.is_ready()
+    assert driver.page.what.cards[Purpose.RANK].isChecked() and not driver.is_ready()
 
 
 async def test_the_last_wish_wins_however_fast_they_come(driver: DraftDriver, tmp_path: Path) -> None:

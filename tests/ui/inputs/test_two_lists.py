@@ -175,7 +175,7 @@ async def test_another_purpose_keeps_the_files_and_sends_nothing(driver: DraftDr
         driver.click(driver.page.what.cards[purpose])
         await until(lambda purpose=purpose: driver.is_settled() and driver.job.purpose is purpose and driver.is_ready())
         assert driver.state.mapping is not None and driver.state.mapping.layout is layout
-        assert len(driver.state.files) == count and driver.page.what.cards[purpose].is_chosen()
+        assert len(driver.state.files) == count and driver.page.what.cards[purpose].isChecked()
         assert driver.page.lists.isVisible() is purpose.takes_lists
     assert not driver.job.is_sent
 
