@@ -62,8 +62,7 @@ class _Days(QSpinBox):
 class DaysRow(RowWidget):
     def __init__(self, words: Row) -> None:
         super().__init__()
-        self.field = _Days()
-        self.field.setRange(0, _MOST_DAYS)
+        self.field = _Days(maximum=_MOST_DAYS)
         self.field.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
         self.field.setAccessibleName(words.label)
         label = widgets.Sentence(words.label)
@@ -87,10 +86,8 @@ class LineRow(RowWidget):
         super().__init__()
         self.words, self.is_secret = words, words.form == "secret"
         self._may_be_empty, self._before = not words.missing, ""
-        self.field = QLineEdit()
+        self.field = QLineEdit(maxLength=_LONGEST, placeholderText=words.placeholder)
         self.value, self.show_value = lambda: self.field.text().strip(), self.field.setText
-        self.field.setMaxLength(_LONGEST)
-        self.field.setPlaceholderText(words.placeholder)
         self.field.setAccessibleName(words.label)
         if self.is_secret:
             self._add_eye()
