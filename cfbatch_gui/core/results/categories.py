@@ -6,7 +6,6 @@ import asyncio
 import json
 import math
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -338,8 +337,8 @@ def summaries(matches: Matches, job: Job) -> tuple[str, ...]:
 
 
 def checks(matches: Matches, number: int = CHECKED) -> matching.Numbers:
-    """Rows of A to be checked by key, at random and the same for a job each time, none twice."""
-    draw = np.random.default_rng(zlib.crc32(matches.folder.path.name.encode()))
+    """Rows of A to be checked by key, at random and the same for a list each time, none twice."""
+    draw = np.random.default_rng(len(matches.items_a))
     order = draw.permutation(len(matches.items_a))
     return order[matches.first[order] >= 0][:number]
 

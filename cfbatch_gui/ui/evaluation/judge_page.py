@@ -92,6 +92,7 @@ class OneByOne(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.keyboard: QWidget = self  # what has it while the page decides
         self.count, self.left, self.progress = Label("", "strong"), Label("", "quiet"), widgets.ThinProgress()
 
     def lay_out(self, beside: QWidget, *content: widgets.Item, foot: QWidget, top: int, bottom: int) -> None:

@@ -237,7 +237,7 @@ class DecidingPage(QWidget, Generic[SessionT]):
 
     # For the pages
 
-    def lay_out(self, view: QWidget, button: str, on_pressed: Callable[[], object]) -> None:
+    def lay_out(self, view: DecidedView, button: str, on_pressed: Callable[[], object]) -> None:
         """The button stands below what is said at the end."""
         self._view, self._pages = view, QStackedWidget()
         self.place = widgets.EmptyPlace("circle-check", "", button)
@@ -313,7 +313,7 @@ class DecidingPage(QWidget, Generic[SessionT]):
             self.place.button.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             self._pages.setCurrentWidget(self._view)
-            self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._view.keyboard.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _say(self, sentence: str, *, button: bool) -> None:
         self.place.set_sentence(sentence)

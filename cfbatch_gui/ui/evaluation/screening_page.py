@@ -106,7 +106,8 @@ class ScreeningView(DecidedView):
         self.look, back = LinkButton(tr("Look at the duplicates"), "copy", look), LinkButton(tr("Take back"))
         back.clicked.connect(take_back)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # arrows scroll
-        self.setFocusProxy(self.text)  # which leaves other keys to the page
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.keyboard = self.text  # which leaves other keys to the page; with a proxy Tab would leave links out
         choices = enumerate(_verdicts().items(), 1)
         self.cards = {said: VerdictCard(digit, *words, partial(decide, said)) for digit, (said, words) in choices}
         self.lay_out(
