@@ -31,7 +31,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.matches import read_matches
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
-from tests.journeys.terminal import read_csv
+from tests.journeys.terminal import jobs_in, read_csv
 from tests.prove.compare import TEXTS, Breach, Finding, Part, Report, command_of, is_vector, written_tokens
 from tests.prove.exporting import Exporting
 from tests.prove.mutants import Mutant
@@ -451,7 +451,7 @@ def group(bench: Bench, kills: int) -> None:
                 joined, removed = replace(last, joined=((item, other),)), replace(last, removed=(item, other))
                 states.append(rng.choice((named, joined, removed)))
             saved = _saved_when_killed(root, partial(_change_groups, root, states[1:]), rng)
-            (job,) = asyncio.run(_jobs_of(root))
+            (job,) = jobs_in(root / "data")
             before = job.options.grouping
             is_whole = before in states[saved : saved + 2]
             part.kills += 1
@@ -467,13 +467,6 @@ def _change_groups(root: Path, states: Sequence[GroupOptions], writing: int) -> 
         program.drafts.use_for(job.id, grouping=grouping)
         os.write(writing, b".")
     return 0
-
-
-async def _jobs_of(root: Path) -> tuple[Job, ...]:
-    program = await Program.open(root / "data", environ={})
-    jobs = tuple(program.ledger.jobs())
-    await program.close()
-    return jobs
 
 
 # Power cuts

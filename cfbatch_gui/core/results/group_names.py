@@ -69,10 +69,11 @@ def _words(text: str) -> list[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Not for digits alone nor a single letter of an alphabet."""
+    """Not for digits alone, nor for one or two letters of an alphabet, unless they are capitals."""
     letters = sum(unicodedata.category(each)[0] != "M" for each in word)
-    single = bool(re.match(f"[{_HAN}가-힣]", word))
-    return (letters > 1 or single) and any(map(str.isalpha, word))
+    is_piece = bool(_ANY_UNSPACED.match(word) or re.match("[가-힣]", word))
+    is_long = letters > 2 or (letters == 2 and (is_piece or word.isupper()))
+    return (is_long or bool(re.match(f"[{_HAN}가-힣]", word))) and any(map(str.isalpha, word))
 
 
 class _Counts:

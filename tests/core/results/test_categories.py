@@ -1,6 +1,5 @@
 """Rows sorted into categories: how lines are read, what is sent, what rows get, and how often that is right."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,6 @@ A = """id,letter,kind
 7,my parcel is late,
 """
 B = "kind,what\nDelivery,the parcel is late\nDamage,the pot is broken\nDELIVERY,the parcel is not here\n"
-
-
-@pytest.fixture
-async def program(tmp_path: Path) -> AsyncIterator[Program]:
-    opened = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0))
-    yield opened
-    await opened.close()
 
 
 async def sorted_job(program: Program, folder: Path, a: str = A, b: str = B, **options: Any) -> Job:

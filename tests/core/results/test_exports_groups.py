@@ -1,14 +1,11 @@
 """The exports of groups and duplicates: every row of the file is there once, in its place, with what it belongs to."""
 
 import csv
-import json
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pytest
-from arro3.io import read_parquet
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.file_rows import preview
@@ -23,6 +20,7 @@ from cfbatch_gui.core.results.job_groups import read_groups
 from cfbatch_gui.core.results.nearest import ask
 from cfbatch_gui.core.results.screening import Verdict, read_records
 from tests.core.inputs.files import suggested
+from tests.core.results.test_exports_matches import rows_of
 from tests.support.sentences import refuses
 
 SHEET = """id,name,price
@@ -34,13 +32,6 @@ k5,green garden chair,5
 k6,Red steel pan,6
 """
 ROWS = [*csv.reader(SHEET.splitlines())][1:]
-
-
-@pytest.fixture
-async def program(tmp_path: Path) -> AsyncIterator[Program]:
-    opened = await Program.open(tmp_path / "data", environ={}, practice_times=(0.0, 0.0))
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture
@@ -74,7 +65,7 @@ async def test_every_row_comes_back_with_its_group_in_each_form(program: Program
         expected.append([*row, *(("", "", "") if at is None else (str(at + 1), found.groups[at].name, "")), pans])
     for suffix in ("csv", "jsonl", "parquet", "xlsx"):
         export(folder, job, path := tmp_path / f"out.{suffix}")
-        cells = [["" if cell is None else str(cell) for cell in row] for row in read(path)]
+        cells = [[*map(str, row)] for row in read(path)]
         assert [[*row[:5], "", row[6]] for row in cells] == expected
         assert [bool(row[5]) for row in cells] == [bool(row[1]) for row in ROWS]
     assert openpyxl.load_workbook(tmp_path / "out.xlsx").worksheets[1].max_row == 3
@@ -89,22 +80,14 @@ async def test_every_row_comes_back_with_its_group_in_each_form(program: Program
 async def test_duplicates_end_in_the_own_sheet(program: Program, job: Job, tmp_path: Path) -> None:
     for name in ("kept.duplicates.csv", "kept.duplicates.xlsx"):
         export(program.folder(job.id), job, tmp_path / name)
-        cells = [["" if cell is None else str(cell) for cell in row] for row in read(tmp_path / name)]
+        cells = [[*map(str, row)] for row in read(tmp_path / name)]
         assert [row[:3] for row in cells] == ROWS
         assert [row[3] for row in cells] == ["1", "1", "", "", "", "1"]
         assert [row[4] for row in cells] == ["no", "no", "yes", "yes", "yes", "yes"]
 
 
-def read(path: Path) -> Sequence[Sequence[object]]:
-    if path.suffix == ".xlsx":
-        return [[*row] for row in openpyxl.load_workbook(path).worksheets[0].iter_rows(min_row=2, values_only=True)]
-    if path.suffix == ".parquet":
-        table = read_parquet(path).read_all()
-        return [[*row] for row in zip(*(table[name].to_pylist() for name in table.schema.names), strict=True)]
-    if path.suffix == ".jsonl":
-        return [[*json.loads(line).values()] for line in path.read_text().splitlines()]
-    with path.open(newline="") as file:
-        return [*csv.reader(file)][1:]
+def read(path: Path) -> list[list[object]]:
+    return [[*row.values()] for row in rows_of(path)]
 
 
 RECORDS = """TY  - JOUR
@@ -150,7 +133,7 @@ async def test_a_screening_comes_back_as_records_with_its_decisions(program: Pro
     for name in ("out.csv", "out.xlsx"):
         target = target_for(tmp_path / name, Kind.EMBED, f"screening{'-csv' if name == 'out.csv' else ''}")
         export(folder, job, tmp_path / name, target, decided=find)
-        found = [["" if cell is None else str(cell) for cell in row] for row in read(tmp_path / name)]
+        found = [[*map(str, row)] for row in read(tmp_path / name)]
         assert [(row[-3], row[-1]) for row in found] == [("1", "include"), ("3", ""), ("2", "duplicate")]
     export(folder, job, tmp_path / "out.ris", decided=find)
     again = open_source(tmp_path / "out.ris")
