@@ -17,7 +17,7 @@ from cfbatch_gui.core.system.threads import check_stopped
 Numbers = NDArray[np.int64]
 
 _BATCH = 5_000  # texts that are read at once
-_MOST_READ, _LEAST_READ = 20_000, 20  # texts of all groups, and of one, whose words are counted
+_MOST_READ, _LEAST_READ = 15_000, 15  # texts of all groups, and of one, whose words are counted
 _RATIO = 2.0  # a telling word is at least so many times as frequent in its group as elsewhere
 _LEAST = 0.2  # of the score of the group's most telling word
 _LOOKED_AT = 50  # words of a group
