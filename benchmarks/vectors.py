@@ -93,7 +93,7 @@ def search(figures: Figures, embeddings: Embeddings, whole: NDArray[np.float32])
     index.nearest(asked, 20)
 
     def find() -> None:
-        keep_asked(embeddings.folder, [("a question", asked.tobytes(), 1.0)])
+        keep_asked(embeddings.folder, [("a question", asked.tobytes(), 1.0, True)])
         index.nearest(asked, 20)
 
     ours, plain = best_of(5, find, lambda: np.argsort(-(whole @ asked), kind="stable")[:20])

@@ -60,4 +60,7 @@ CREATE TABLE reused(request_no INTEGER PRIMARY KEY, source_no INTEGER NOT NULL);
 CREATE TABLE sent_anew(item_no INTEGER PRIMARY KEY);
 -- Sentences that were asked of the job's vectors, and categories that were added later, with their vectors: float32,
 -- little-endian.
-CREATE TABLE asked(sentence TEXT PRIMARY KEY, vector BLOB NOT NULL, asked_at REAL NOT NULL);
+CREATE TABLE asked(
+    sentence TEXT NOT NULL, vector BLOB NOT NULL, asked_at REAL NOT NULL,
+    is_question INTEGER NOT NULL,                 -- 0: the words of a category
+    PRIMARY KEY(sentence, is_question));

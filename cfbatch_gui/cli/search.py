@@ -60,7 +60,7 @@ async def run(call: Call) -> None:
         raise usage_error("there_is_nothing_look_yet_type")
     async with working.opened(call) as work:
         folder = work.program.folder(job.id)
-        known = await asyncio.to_thread(asked, folder)
+        known = await asyncio.to_thread(asked, folder, is_question=True)
         new = [each for each in questions if each not in known]
         if new:
             await _ask(work, job, new)

@@ -151,7 +151,7 @@ async def sort_into(
     folder = drafts.folder(job.id)
     if unknown := await asyncio.to_thread(unknown_sentences, folder, job, lines):
         embeddings = await asyncio.to_thread(Embeddings, folder)
-        await ask(client_for(job.connection), job, embeddings, unknown, now=now)
+        await ask(client_for(job.connection), job, embeddings, unknown, now=now, is_question=False)
     sorting = replace(job.options.sorting, categories=tuple(lines))
     return drafts.use_for(job.id, purpose=Purpose.CATEGORIES, sorting=sorting)
 

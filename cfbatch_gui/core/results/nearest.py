@@ -22,6 +22,7 @@ from cfbatch_gui.core.workers_ai.limits import MAX_TEXTS_PER_REQUEST
 from cfbatch_gui.core.workers_ai.requests import Request, encode_request
 
 LONGEST = 20_000  # characters
+_QUESTION = "FROM asked WHERE sentence = ? AND is_question"
 
 _AT_ONCE = 32  # questions
 _NUMBERS, _EXACT = 16_000_000, 1_000_000  # of vectors that are compared at once, and of those in float64
@@ -148,51 +149,69 @@ async def embed_sentence(client: WorkersAI, job: Job, embeddings: Embeddings, se
 
 
 async def ask(
-    client: WorkersAI, job: Job, embeddings: Embeddings, sentences: Sequence[str], *, now: float
+    client: WorkersAI,
+    job: Job,
+    embeddings: Embeddings,
+    sentences: Sequence[str],
+    *,
+    now: float,
+    is_question: bool = True,
 ) -> dict[str, NDArray[np.float32]]:
     """The vectors of these sentences as `asked` keeps them: those that were never asked are sent, up to
-    `MAX_TEXTS_PER_REQUEST` with a request, and kept with the job before they are given. Raises as `embed_sentence`.
+    `MAX_TEXTS_PER_REQUEST` with a request, and kept with the job before they are given. What is on its way is kept
+    also when the caller is cancelled. Raises as `embed_sentence`.
     """
-    wanted = dict.fromkeys(sentence.strip() for sentence in sentences)
-    known = await asyncio.to_thread(asked, embeddings.folder)
-    new = [sentence for sentence in wanted if sentence not in known]
-    for start in range(0, len(new), MAX_TEXTS_PER_REQUEST):
-        some = tuple(new[start : start + MAX_TEXTS_PER_REQUEST])
-        vectors = await _embedded(client, job, embeddings, some)
-        rows = [(each, vector.astype("<f4").tobytes(), now) for each, vector in zip(some, vectors, strict=True)]
-        await asyncio.to_thread(keep_asked, embeddings.folder, rows)
-        known |= dict(zip(some, vectors, strict=True))
-    return {sentence: known[sentence] for sentence in wanted}
+
+    async def send() -> dict[str, NDArray[np.float32]]:
+        folder, wanted = embeddings.folder, list(dict.fromkeys(sentence.strip() for sentence in sentences))
+        known, own = await asyncio.to_thread(lambda: (asked(folder), asked(folder, is_question=is_question)))
+        new = [sentence for sentence in wanted if sentence not in known]
+        parts = [new[start : start + MAX_TEXTS_PER_REQUEST] for start in range(0, len(new), MAX_TEXTS_PER_REQUEST)]
+        for some in ([each for each in wanted if each in known and each not in own], *parts):
+            if some and some[0] not in known:
+                known |= dict(zip(some, await _embedded(client, job, embeddings, some), strict=True))
+            rows = [(each, known[each].astype("<f4").tobytes(), now, is_question) for each in some]
+            await asyncio.to_thread(keep_asked, folder, rows)
+        return {sentence: known[sentence] for sentence in wanted}
+
+    sending = asyncio.ensure_future(send())
+    sending.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to hear of it
+    return await asyncio.shield(sending)
 
 
-def asked(folder: JobFolder) -> dict[str, NDArray[np.float32]]:
-    """The vectors of all sentences that were asked of a job, by the sentence. Raises DataError."""
+def asked(folder: JobFolder, *, is_question: bool | None = None) -> dict[str, NDArray[np.float32]]:
+    """The vectors of the sentences that were asked of a job, by the sentence: of questions, of categories, or of both.
+    Raises DataError.
+    """
+    statement = (
+        "SELECT sentence, vector FROM asked WHERE is_question = coalesce(?, is_question) ORDER BY asked_at, rowid"
+    )
     with folder.open(read_only=True) as database:
-        found = database.execute("SELECT sentence, vector FROM asked ORDER BY asked_at, rowid").fetchall()
+        found = database.execute(statement, (is_question,)).fetchall()
     return {sentence: np.frombuffer(vector, "<f4") for sentence, vector in found}
 
 
 def has_asked(folder: JobFolder) -> bool:
-    """Whether any sentence was asked of a job; quick, and False where its data cannot be read."""
+    """Whether any question was asked of a job; quick, and False where its data cannot be read."""
     with suppress(DataError), folder.open(read_only=True) as database:
-        return bool(database.execute("SELECT EXISTS(SELECT 1 FROM asked)").fetchone()[0])
+        return bool(database.execute("SELECT EXISTS(SELECT 1 FROM asked WHERE is_question)").fetchone()[0])
     return False
 
 
-AskedRow = tuple[str, bytes, float]  # a sentence, its vector, and when it was asked
+AskedRow = tuple[str, bytes, float, bool]  # a sentence, its vector, when it was asked, and whether as a question
 
 
 def forget_asked(folder: JobFolder, sentence: str) -> AskedRow:
-    """Remove a sentence that was asked; `keep_asked` puts it back. Raises DataError."""
+    """Remove a question; `keep_asked` puts it back. Raises DataError."""
     with folder.open() as database, transaction(database):
-        row: AskedRow = database.execute("SELECT * FROM asked WHERE sentence = ?", (sentence,)).fetchone()
-        database.execute("DELETE FROM asked WHERE sentence = ?", (sentence,))
+        row: AskedRow = database.execute(f"SELECT * {_QUESTION}", (sentence,)).fetchone()
+        database.execute(f"DELETE {_QUESTION}", (sentence,))
         return row
 
 
 def keep_asked(folder: JobFolder, rows: Iterable[AskedRow]) -> None:
     with folder.open() as database, transaction(database):
-        database.executemany("INSERT OR REPLACE INTO asked VALUES(?, ?, ?)", rows)
+        database.executemany("INSERT OR REPLACE INTO asked VALUES(?, ?, ?, ?)", rows)
 
 
 async def _embedded(

@@ -82,7 +82,7 @@ def read_records(folder: JobFolder, job: Job, *, progress: Progress = lambda sha
     Raises UsageError without that question, or where the texts were removed; DataError.
     """
     check_has_texts(folder)
-    vector = asked(folder).get(job.options.screening)
+    vector = asked(folder, is_question=True).get(job.options.screening)
     if vector is None:
         raise UsageError(message("screening_has_no_question"))
     embeddings, all_items = Embeddings(folder, job.failed_batches), items_of(folder)

@@ -192,6 +192,7 @@ class CategoriesView(MatchPage):
         self._right: tuple[str, ...] = ()  # by row of A, while a column says it
         self._column, self._without = "", ""  # the column, and the job for which none is wanted
         self._agreement: core.Agreement | None = None
+        self._wrong: frozenset[int] = frozenset()  # the rows that it counts as wrong
         self._shows_wrong = False
         self._make_head()
         self.list_rows = Rows(_list_columns(), key=lambda each: each.at)
@@ -323,7 +324,7 @@ class CategoriesView(MatchPage):
             return self._right[match.at].strip()
 
         def is_wrong(match: MatchRow) -> bool:
-            return self._agreement is not None and match.at in self._agreement.wrong
+            return match.at in self._wrong
 
         def look(match: MatchRow) -> tuple[str, str] | None:
             if not right(match):
@@ -383,9 +384,9 @@ class CategoriesView(MatchPage):
         if self._category not in self._order:
             self._category = self._order[0]
         self._show_list(read)
-        self._agreement = self._agreement_of(read)
+        found = self._agree(read)
         if self._shows_wrong:
-            rows = np.array(self._agreement.wrong, np.int64)
+            rows = np.array(found.wrong, np.int64)
         elif self._found is not None:
             rows = np.flatnonzero(self._found)
         else:
@@ -503,11 +504,13 @@ class CategoriesView(MatchPage):
 
     # What is right
 
-    def _agreement_of(self, read: Matches) -> core.Agreement:
-        return core.agreement(read, self._right) if self._right else core.agreement_of_checks(read)
+    def _agree(self, read: Matches) -> core.Agreement:
+        found = core.agreement(read, self._right) if self._right else core.agreement_of_checks(read)
+        self._agreement, self._wrong = found, frozenset(found.wrong)
+        return found
 
     def _show_agreement(self, read: Matches) -> None:
-        found = self._agreement = self._agreement_of(read)
+        found = self._agree(read)
         self.agrees.set_runs(agreement_words(found, self._column if self._right else ""))
         self._mark.set_icon(*(("circle-check", "accent") if found.checked else ("circle-help", "quiet")))
         self._interval.setVisible(found.checked > 0)

@@ -554,13 +554,11 @@ def id_column(*, width: int = 90, hidden: bool = False) -> Column[Any]:
     return Column(tr("ID"), lambda each: each.text.id, width=width, hidden=hidden, is_searched=True)
 
 
-def similarity_column(*, width: int = 96, bar: bool = False) -> Column[Any]:
+def similarity_column() -> Column[Any]:
     return ScoreColumn(
         tr("Similarity"),
         lambda each: each.similarity,
-        align="left" if bar else "right",
-        width=width,
-        gives_way=not bar,
-        bar=(lambda each: each.similarity) if bar else None,
+        width=96,
+        gives_way=True,
         tip=tr("How much alike both texts are: 1 is the same meaning, 0 has nothing to do with it."),
     )

@@ -233,12 +233,15 @@ class SearchView(VectorPage):
 
         def look() -> tuple[nearest.TextIndex, float, Vectors]:
             index = nearest.TextIndex(Embeddings(read.embeddings.folder, job.failed_batches, beside=True))
-            return index, index.unrelated(), nearest.asked(read.embeddings.folder)
+            return index, index.unrelated(), nearest.asked(read.embeddings.folder, is_question=True)
 
         self._scores = {}
         self._index, self._unrelated, vectors = await in_thread(look)
         await self._take(vectors)
         return read
+
+    async def _kept(self) -> Vectors:
+        return await in_thread(nearest.asked, self.embeddings.folder, is_question=True)
 
     async def _take(self, vectors: Vectors) -> None:
         """All questions as they are kept; those that are new are compared."""
@@ -323,17 +326,18 @@ class SearchView(VectorPage):
             self.tasks.start("ask", self._asked(self.job, questions))
 
     async def _asked(self, job: Job, questions: Sequence[str]) -> None:
-        folder, title = self.program.folder(job.id), connection_title(self.program, job)
+        title = connection_title(self.program, job)
         self.button.set_possible(tr("The text is on its way."))
         self.foot.set_line(worded("Asking {title}…", title=title_words(title)), "loader")
         try:
             client = self.program.address_book.client(job.connection)
             await nearest.ask(client, job, self.embeddings, questions, now=self.program.clock())
         finally:
-            await self._take(await in_thread(nearest.asked, folder))
-            self._typed(self.field.text())
-            self._fill()
-            self._show_foot()
+            if self.shown is not None and self.shown.id == job.id and self._index is not None:  # else it is kept
+                await self._take(await self._kept())
+                self._typed(self.field.text())
+                self._fill()
+                self._show_foot()
         self._choose(questions[0])
 
     def _choose(self, question: str, *, again: bool = False) -> None:
@@ -377,7 +381,7 @@ class SearchView(VectorPage):
         await self._show_kept("")
 
     async def _show_kept(self, question: str) -> None:
-        await self._take(await in_thread(nearest.asked, self.embeddings.folder))
+        await self._take(await self._kept())
         self._fill()
         if question or self.question not in self._vectors:
             self._choose(question or next(reversed(self._vectors), ""))

@@ -1,5 +1,6 @@
 """A sentence is sent once, through the job's own connection, and gives a vector comparable with the job's."""
 
+import asyncio
 from hashlib import sha256
 
 import numpy as np
@@ -96,8 +97,28 @@ async def test_what_was_asked_is_kept_and_never_sent_again(bench: Bench) -> None
     assert list(asked(folder)) == ["a towel", "a pan"]
     keep_asked(folder, [removed])
     assert set(asked(folder)) == {"a lamp", "a towel", "a pan"}
-    forget_texts(folder, 8.0)
+    calls = len(bench.faulty.arrivals)
+    await ask(bench.client, job, embeddings, ["a pan", "a pot"], now=8.0, is_question=False)  # words of categories
+    await ask(bench.client, job, embeddings, ["a pot"], now=9.0)
+    assert len(bench.faulty.arrivals) == calls + 1
+    assert set(asked(folder, is_question=True)) == {"a lamp", "a towel", "a pan", "a pot"}
+    forget_asked(folder, "a pan")
+    assert set(asked(folder, is_question=False)) == {"a pan", "a pot"}
+    forget_texts(folder, 10.0)
     assert asked(folder) == {}
+
+
+async def test_an_answer_that_nobody_waits_for_any_more_is_kept(bench: Bench) -> None:
+    job, embeddings = await embedded(bench)
+    bench.faulty.follow(faults.drip(billed=True, seconds=0.0002))
+    calls = len(bench.faulty.arrivals)
+    asking = asyncio.create_task(ask(bench.client, job, embeddings, ["a lamp"], now=5.0))
+    while len(bench.faulty.arrivals) == calls:
+        await asyncio.sleep(0.01)
+    asking.cancel()
+    while not asked(bench.store.folder(job.id)):
+        await asyncio.sleep(0.01)
+    assert asking.cancelled() and len(bench.faulty.arrivals) == calls + 1
 
 
 async def test_the_best_of_many_questions_are_those_of_plain_products(bench: Bench) -> None:

@@ -120,8 +120,8 @@ class Table:
             if vectors is not None:
                 schema.put_metadata_value(database, "dimension", vectors.shape[1])
                 np.save(self.folder.vectors, vectors)
-                asked = QUESTION, np.ones(vectors.shape[1], "<f4").tobytes(), 1.0
-                database.execute("INSERT INTO asked VALUES(?, ?, ?)", asked)
+                asked = QUESTION, np.ones(vectors.shape[1], "<f4").tobytes(), 1.0, True
+                database.execute("INSERT INTO asked VALUES(?, ?, ?, ?)", asked)
             note_all(database, vectors)
         return self
 

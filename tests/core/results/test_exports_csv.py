@@ -153,7 +153,7 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
         rows = [(payload, payload, outcome) for outcome in outcomes for payload in PAYLOADS]
         vectors = unit_vectors(len(rows), 4)
         table.embed(rows, vectors, kept=[(payload, payload) for _, payload, _ in rows])
-        keep_asked(table.folder, [(text, vectors[0].tobytes(), 1.0) for text in PAYLOADS])
+        keep_asked(table.folder, [(text, vectors[0].tobytes(), 1.0, True) for text in PAYLOADS])
     _spoil(table)
     target = target_for(folder / "out", kind, form)
     path = folder / f"out{target.suffixes[0]}"

@@ -29,7 +29,7 @@ class SearchRows:
 
     def __init__(self, work: Work, *, for_people: bool = False) -> None:
         self._work = work
-        known = asked(work.folder)
+        known = asked(work.folder, is_question=True)
         self._asked = {question: known[question] for question in work.options.questions or known}
         if not self._asked:
             raise ExportError(message("nothing_was_asked"))
