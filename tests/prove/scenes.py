@@ -455,8 +455,7 @@ def group(bench: Bench, kills: int) -> None:
             before = job.options.grouping
             is_whole = before in states[saved : saved + 2]
             part.kills += 1
-            lost = Finding(Breach.LOST, f"groups are not those after change {saved}")
-            part.add("grouping", [] if is_whole else [lost])
+            part.add("grouping", [] if is_whole else [Finding(Breach.LOST, f"not the groups after change {saved}")])
 
 
 def _change_groups(root: Path, states: Sequence[GroupOptions], writing: int) -> int:

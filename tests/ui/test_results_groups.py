@@ -2,7 +2,6 @@
 
 import csv
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from cfbatch_gui.core.results import groups
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.tasks import close_all
 from cfbatch_gui.words.figures import one_line
+from tests.ui import test_results_vector_pages
 from tests.ui.connections import pick, shown, until
 from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
@@ -27,13 +27,7 @@ SIZES = (
 )
 
 
-@pytest.fixture
-async def pages(tmp_path: Path) -> AsyncIterator[Pages]:
-    async with open_job_page(tmp_path) as driver:
-        job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
-        await driver.show(job)
-        yield Pages(driver, job)
-        await close_all(driver.page)
+pages = test_results_vector_pages.pages  # the same fixture
 
 
 async def four_groups(pages: Pages) -> Any:
@@ -43,12 +37,8 @@ async def four_groups(pages: Pages) -> Any:
     return page
 
 
-def names(page: Any) -> list[str]:
-    return [page.rows.row(index).name for index in range(page.rows.rowCount())]
-
-
-def sizes(page: Any) -> list[int]:
-    return [page.rows.row(index).size for index in range(page.rows.rowCount())]
+def listed(page: Any, what: str) -> list[Any]:
+    return [getattr(page.rows.row(index), what) for index in range(page.rows.rowCount())]
 
 
 def choose(menu: QMenu, *texts: str) -> None:
@@ -70,7 +60,7 @@ async def test_the_number_and_the_names_of_groups_are_kept_and_found_again(tmp_p
         job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
         await driver.show(job)
         page = await four_groups(Pages(driver, job))
-        assert sizes(page) == [20, 20, 20, 20]
+        assert listed(page, "size") == [20, 20, 20, 20]
         page.table.selectRow(1)
         words, items = page.name_field.text(), set(page.members.items)
         page.table.setFocus()
@@ -78,29 +68,29 @@ async def test_the_number_and_the_names_of_groups_are_kept_and_found_again(tmp_p
         assert page.name_field.selectedText() == words
         QTest.keyClicks(page.name_field, "Mine & <b>yours</b>")
         QTest.keyClick(page.name_field, Qt.Key.Key_Return)
-        await until(lambda: "Mine & <b>yours</b>" in names(page) and not page.tasks.running())
+        await until(lambda: "Mine & <b>yours</b>" in listed(page, "name") and not page.tasks.running())
         assert driver.window.focusWidget() is page.table
         other = await driver.finished(FOUR, Kind.EMBED, "Another")
         await driver.show(other)
         driver.page.tabs.choose("groups")
-        await until(lambda: page.found is not None and sum(sizes(page)) == 4 and not page.tasks.running())
-        assert "Mine & <b>yours</b>" not in names(page)
+        await until(lambda: page.found is not None and sum(listed(page, "size")) == 4 and not page.tasks.running())
+        assert "Mine & <b>yours</b>" not in listed(page, "name")
         await close_all(driver.page)
     async with open_job_page(tmp_path) as driver:
         job = driver.program.ledger.job(job.id)
         await driver.show(job)
         page = await Pages(driver, job).open("groups")
         assert (page.field.value(), page.rows.rowCount()) == (4, 4)
-        (named,) = (index for index, name in enumerate(names(page)) if name == "Mine & <b>yours</b>")
+        (named,) = (index for index, name in enumerate(listed(page, "name")) if name == "Mine & <b>yours</b>")
         page.table.selectRow(named)
         assert set(page.members.items) == items
         assert offered(page) == {"Mine & <b>yours</b>": 20}
         page.edit_name()
         QTest.keyClick(page.name_field, Qt.Key.Key_Backspace)
         QTest.keyClick(page.name_field, Qt.Key.Key_Return)
-        await until(lambda: words in names(page) and not page.tasks.running())
+        await until(lambda: words in listed(page, "name") and not page.tasks.running())
         await undo(driver, page)
-        assert "Mine & <b>yours</b>" in names(page)
+        assert "Mine & <b>yours</b>" in listed(page, "name")
         await close_all(driver.page)
 
 
@@ -108,25 +98,25 @@ async def test_groups_are_joined_and_texts_removed_until_it_is_undone(pages: Pag
     page, driver = await four_groups(pages), pages.driver
     page.table.selectRow(0)
     page.more_button.menu().aboutToShow.emit()
-    choose(page.more_button.menu(), "Join with…", names(page)[1])
-    await until(lambda: sizes(page) == [40, 20, 20] and not page.tasks.running())
+    choose(page.more_button.menu(), "Join with…", listed(page, "name")[1])
+    await until(lambda: listed(page, "size") == [40, 20, 20] and not page.tasks.running())
     page.members.table.selectRow(0)  # by which the group was known
     gone = page.members.items[0]
     QTest.keyClick(page.members.table, Qt.Key.Key_Delete)
-    await until(lambda: sizes(page) == [39, 20, 20, 1] and not page.tasks.running())
+    await until(lambda: listed(page, "size") == [39, 20, 20, 1] and not page.tasks.running())
     assert page.table.currentIndex().row() == 0
     page.table.selectRow(3)
     assert list(page.members.items) == [gone] and not page.name_field.isEnabled()
     assert page.bars.data().rows[1][1] == 39
     await undo(driver, page)
-    assert sizes(page) == [40, 20, 20]
+    assert listed(page, "size") == [40, 20, 20]
     page.more_button.menu().aboutToShow.emit()
     choose(page.more_button.menu(), "Take apart")
-    await until(lambda: sizes(page) == [20, 20, 20, 20] and not page.tasks.running())
+    await until(lambda: listed(page, "size") == [20, 20, 20, 20] and not page.tasks.running())
     await undo(driver, page)
-    assert sizes(page) == [40, 20, 20]
+    assert listed(page, "size") == [40, 20, 20]
     await undo(driver, page)
-    assert sizes(page) == [20, 20, 20, 20]
+    assert listed(page, "size") == [20, 20, 20, 20]
     page.table.selectAll()
     assert offered(page) == {"selected groups": 80}
     menu = QMenu()
@@ -137,7 +127,7 @@ async def test_groups_are_joined_and_texts_removed_until_it_is_undone(pages: Pag
     assert len(map_page.list.items) == 80
     pick(map_page.colour_choice, "clusters")
     await until(lambda: not map_page.tasks.running())
-    assert list(map_page._colours.names) == [one_line(name, 28) for name in names(page)]
+    assert list(map_page._colours.names) == [one_line(name, 28) for name in listed(page, "name")]
 
 
 async def test_by_likeness_the_rest_is_in_no_group_and_a_column_is_shared_out(pages: Pages, tmp_path: Path) -> None:
@@ -146,7 +136,7 @@ async def test_by_likeness_the_rest_is_in_no_group_and_a_column_is_shared_out(pa
     await until(lambda: page.found is not None and page.found.likeness is not None and not page.tasks.running())
     page.field.setValue(1.0)
     await until(lambda: page.found.likeness == 1.0 and not page.tasks.running())
-    assert sizes(page) == [2] * 40, "each text is there twice"
+    assert listed(page, "size") == [2] * 40, "each text is there twice"
     assert pages.driver.program.ledger.job(pages.job.id).options.grouping.by_likeness
     pick(page.column_choice, 1)
     page.way.choose("number")
