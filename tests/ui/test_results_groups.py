@@ -22,9 +22,7 @@ from tests.ui.job_page_driver import TEXTS as FOUR
 from tests.ui.job_page_driver import JobPageDriver, open_job_page
 from tests.ui.test_results_vector_pages import TEXTS, Pages, offered
 
-SIZES = (
-    "id,text\n1,Saucepan of steel with a lid 8 l\n2,Saucepan of steel with a lid 10 l\n3,Garden hose\n4,Garden hose\n"
-)
+SIZES = "id,text\n1,Saucepan of steel with a lid 8 l\n2,Saucepan of steel with a lid 10 l\n3,Garden hose\n4,Garden hose"
 
 
 pages = test_results_vector_pages.pages  # the same fixture
